@@ -1,0 +1,5 @@
+// Package jsonrpc reads and writes the JSON frames of nodes without decoding what it need not.
+//
+// [Skim] validates a frame and finds its top-level members in place, at the speed of memory: a result of 200 KiB is
+// passed on as the bytes that came, never decoded and encoded again. What Skim accepts, encoding/json accepts too.
+package jsonrpc

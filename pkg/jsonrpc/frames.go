@@ -1,0 +1,110 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// Codes of JSON-RPC 2.0, section 5.1.
+const (
+	CodeParseError     = -32700
+	CodeInvalidRequest = -32600
+	CodeMethodNotFound = -32601
+	CodeInvalidParams  = -32602
+	CodeInternalError  = -32603
+)
+
+// Error is the `error` member of an answer.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+// Meta is what `params._meta` of a call holds, for nodes with the capability mcp_meta.
+type Meta struct {
+	ProgressToken string
+	Traceparent   string
+}
+
+// Call is a tools/call request (seed 000, "Tool Calls").
+type Call struct {
+	ID        string
+	Tool      string
+	Arguments []byte // a validated JSON object; empty means {}
+	SessionID string // left out where empty
+	Meta      *Meta  // left out where nil
+}
+
+// Append appends the frame to b, its members in the order of the seed's example.
+func (c Call) Append(b []byte) []byte {
+	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = AppendString(b, c.ID)
+	b = append(b, `,"method":"tools/call","params":{"name":`...)
+	b = AppendString(b, c.Tool)
+	b = append(b, `,"arguments":`...)
+	if len(c.Arguments) == 0 {
+		b = append(b, `{}`...)
+	}
+	b = append(b, c.Arguments...)
+	if c.SessionID != "" {
+		b = append(b, `,"session_id":`...)
+		b = AppendString(b, c.SessionID)
+	}
+	if c.Meta != nil {
+		b = append(b, `,"_meta":{"progressToken":`...)
+		b = AppendString(b, c.Meta.ProgressToken)
+		if c.Meta.Traceparent != "" {
+			b = append(b, `,"traceparent":`...)
+			b = AppendString(b, c.Meta.Traceparent)
+		}
+		b = append(b, '}')
+	}
+	return append(b, "}}"...)
+}
+
+// Cancelled returns the notification that a call was given up.
+func Cancelled(id, reason string) []byte {
+	b := append(make([]byte, 0, 160), `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`...)
+	b = AppendString(b, id)
+	b = append(b, `,"reason":`...)
+	b = AppendString(b, reason)
+	return append(b, "}}"...)
+}
+
+// ErrorFrame returns an error answer. id is raw JSON; nil answers with null.
+func ErrorFrame(id []byte, code int, message string) []byte {
+	if id == nil {
+		id = []byte("null")
+	}
+	b := append(make([]byte, 0, 128), `{"jsonrpc":"2.0","id":`...)
+	b = append(b, id...)
+	b = append(b, `,"error":{"code":`...)
+	b = strconv.AppendInt(b, int64(code), 10)
+	b = append(b, `,"message":`...)
+	b = AppendString(b, message)
+	return append(b, "}}"...)
+}
+
+// AppendString appends s as a JSON string, without the escapes that only HTML needs.
+func AppendString(b []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			return appendEscaped(b, s)
+		}
+	}
+	b = append(b, '"')
+	b = append(b, s...)
+	return append(b, '"')
+}
+
+func appendEscaped(b []byte, s string) []byte {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string always encodes
+	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
+}

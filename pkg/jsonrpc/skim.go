@@ -1,0 +1,121 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+)
+
+// ErrNotObject is returned for JSON that is not an object: no dialect of nodes has such frames, batches included.
+var ErrNotObject = errors.New("a frame must be a JSON object, batches are not supported")
+
+// Frame is a validated JSON object with its well-known members located, not decoded. Each is a slice of the bytes that
+// were skimmed, nil where the member is missing.
+type Frame struct {
+	// Raw is the whole frame.
+	Raw []byte
+	// Type tells the plain messages of seed 000 apart, JSONRPC and the members after it the JSON-RPC ones.
+	Type, JSONRPC, ID, Method, Params, Result, Error []byte
+	// RequestID belongs to the legacy mcp_response of seed 000.
+	RequestID []byte
+}
+
+// Skim validates a frame and locates its members. The error is [ErrNotObject] or a *[SyntaxError]. Where a member stands
+// twice the last one counts, as in JavaScript, Python and Go.
+func Skim(b []byte) (Frame, error) {
+	f := Frame{Raw: b}
+	i := space(b, 0)
+	if i == len(b) || b[i] != '{' {
+		if err := Valid(b); err != nil {
+			return f, err
+		}
+		return f, ErrNotObject
+	}
+	i = space(b, i+1)
+	if i < len(b) && b[i] == '}' {
+		return f, ends(b, i+1)
+	}
+	for {
+		start := i
+		colon, err := key(b, i)
+		if err != nil {
+			return f, err
+		}
+		name := bytes.TrimRight(b[start:colon-1], " \t\r\n")
+		if start = space(b, colon); start == len(b) {
+			_, err = bad(start, "unexpected end")
+			return f, err
+		}
+		stop, err := value(b, start)
+		if err != nil {
+			return f, err
+		}
+		f.keep(name, b[start:stop:stop])
+		i = space(b, stop)
+		switch {
+		case i == len(b):
+			_, err = bad(i, "unexpected end")
+			return f, err
+		case b[i] == '}':
+			return f, ends(b, i+1)
+		case b[i] != ',':
+			_, err = bad(i, "expected a comma or a closing bracket")
+			return f, err
+		}
+		i = space(b, i+1)
+	}
+}
+
+func ends(b []byte, i int) error {
+	if i = space(b, i); i != len(b) {
+		_, err := bad(i, "text after the frame")
+		return err
+	}
+	return nil
+}
+
+// keep remembers a member if it is one of the well-known; name is in quotes.
+func (f *Frame) keep(name, value []byte) {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = append(append([]byte{'"'}, Text(name)...), '"')
+	}
+	switch string(name[1 : len(name)-1]) {
+	case "type":
+		f.Type = value
+	case "jsonrpc":
+		f.JSONRPC = value
+	case "id":
+		f.ID = value
+	case "method":
+		f.Method = value
+	case "params":
+		f.Params = value
+	case "result":
+		f.Result = value
+	case "error":
+		f.Error = value
+	case "request_id":
+		f.RequestID = value
+	}
+}
+
+// Text returns the text of a validated JSON string, without copying where it has no escapes; nil for anything else.
+func Text(raw []byte) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	var s string
+	if json.Unmarshal(raw, &s) != nil {
+		return nil
+	}
+	return []byte(s)
+}
+
+// IsNull reports whether a member is missing or null.
+func IsNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
+
+// IsObject reports whether a validated value is an object.
+func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
