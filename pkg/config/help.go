@@ -1,0 +1,61 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"text/tabwriter"
+)
+
+// printHelp writes one row per field: flag, variable, default, meaning. Neither a secret nor its default is shown.
+func (s *schema) printHelp(w io.Writer, src Sources) error {
+	program := src.Program
+	if program == "" {
+		program = "program"
+	}
+	if _, err := fmt.Fprintf(w, "Usage: %s [flags]\n\nFlags win over the environment, over the file, over the defaults.\n\n", program); err != nil {
+		return err
+	}
+	if err := s.applyDefaults(); err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "FLAG\tENVIRONMENT\tDEFAULT\tMEANING")
+	configVar := ""
+	if src.Prefix != "" {
+		configVar = src.Prefix + "CONFIG"
+	}
+	fmt.Fprintf(t, "--config\t%s\t\tYAML file with the same names\n", configVar)
+	for _, f := range s.fields {
+		fmt.Fprintf(t, "--%s\t%s\t%s\t%s\n", f.flag, f.env, f.shown(), f.meaning())
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nA secret can be read from a file instead: --NAME%s, or NAME%s in the environment.\n", fileFlag, fileVar)
+	return err
+}
+
+// shown is the default as --help prints it.
+func (f *field) shown() string {
+	switch {
+	case f.value.IsZero() && f.fallback == "":
+		return ""
+	case f.value.Kind() == reflect.Slice:
+		return joinList(f.value)
+	default:
+		return fmt.Sprint(f.value.Interface())
+	}
+}
+
+func (f *field) meaning() string {
+	switch {
+	case f.secret && f.required:
+		return f.help + " (secret, required)"
+	case f.secret:
+		return f.help + " (secret)"
+	case f.required:
+		return f.help + " (required)"
+	}
+	return f.help
+}
