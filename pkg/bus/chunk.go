@@ -1,0 +1,110 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+)
+
+// HeaderChunk numbers the messages of a payload that is larger than one message may be: "index/count/bytes". The bus
+// keeps the order of one publisher on one subject, so a gap means that something was lost.
+const HeaderChunk = "Hecaton-Chunk"
+
+// DefaultMaxTotal bounds a payload that comes in chunks, in bytes.
+const DefaultMaxTotal = 32 << 20
+
+// headroom is left of the server's max_payload for headers, which count.
+const headroom = 4 << 10
+
+// ChunkError says why a chunked payload cannot be put together.
+type ChunkError struct{ Problem string }
+
+func (e *ChunkError) Error() string { return "chunked payload: " + e.Problem }
+
+var errChunkHeader = errors.New("malformed header")
+
+// MaxMessage returns how many bytes of payload fit one message.
+func (c *Conn) MaxMessage() int {
+	return max(int(c.MaxPayload())-headroom, 1<<10)
+}
+
+// PublishAny publishes msg, in numbered chunks where its payload does not fit one message. The header of msg goes with
+// each chunk.
+func (c *Conn) PublishAny(msg *nats.Msg) error {
+	size := c.MaxMessage()
+	if len(msg.Data) <= size {
+		return c.PublishMsg(msg)
+	}
+	count := (len(msg.Data) + size - 1) / size
+	total := strconv.Itoa(len(msg.Data))
+	for i := range count {
+		part := nats.NewMsg(msg.Subject)
+		part.Reply = msg.Reply
+		for k, v := range msg.Header {
+			part.Header[k] = v
+		}
+		part.Header.Set(HeaderChunk, strconv.Itoa(i)+"/"+strconv.Itoa(count)+"/"+total)
+		part.Data = msg.Data[i*size : min((i+1)*size, len(msg.Data))]
+		if err := c.PublishMsg(part); err != nil {
+			return fmt.Errorf("chunk %d of %d: %w", i+1, count, err)
+		}
+	}
+	return nil
+}
+
+// Assembly puts one chunked payload together. The zero value is ready; it is not safe for concurrent use.
+type Assembly struct {
+	data        []byte
+	next, count int
+}
+
+// Add takes the next message of a payload. It returns the payload when it is whole, nil while parts are missing, and a
+// *[ChunkError] when it can no longer become whole. A message without [HeaderChunk] is whole by itself.
+func (a *Assembly) Add(msg *nats.Msg, maxTotal int) ([]byte, error) {
+	header := msg.Header.Get(HeaderChunk)
+	if header == "" {
+		return msg.Data, nil
+	}
+	index, count, total, err := parseChunk(header)
+	switch {
+	case err != nil:
+		return nil, &ChunkError{fmt.Sprintf("header %q: %v", header, err)}
+	case total > maxTotal:
+		return nil, &ChunkError{fmt.Sprintf("%d bytes, at most %d are allowed", total, maxTotal)}
+	case index != a.next || a.count != 0 && count != a.count:
+		return nil, &ChunkError{fmt.Sprintf("chunk %d of %d came where %d was due", index, count, a.next)}
+	case len(a.data)+len(msg.Data) > total:
+		return nil, &ChunkError{"more bytes than announced"}
+	}
+	if a.data == nil {
+		a.data, a.count = make([]byte, 0, total), count
+	}
+	a.data = append(a.data, msg.Data...)
+	if a.next++; a.next < count {
+		return nil, nil
+	}
+	if len(a.data) != total {
+		return nil, &ChunkError{fmt.Sprintf("%d bytes, %d were announced", len(a.data), total)}
+	}
+	return a.data, nil
+}
+
+func parseChunk(header string) (index, count, total int, err error) {
+	parts := strings.Split(header, "/")
+	if len(parts) != 3 {
+		return 0, 0, 0, errChunkHeader
+	}
+	var n [3]int
+	for i, p := range parts {
+		if n[i], err = strconv.Atoi(p); err != nil || n[i] < 0 {
+			return 0, 0, 0, errChunkHeader
+		}
+	}
+	if n[0] >= n[1] {
+		return 0, 0, 0, errChunkHeader
+	}
+	return n[0], n[1], n[2], nil
+}

@@ -1,0 +1,117 @@
+package bus
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// Options of a connection to the bus.
+type Options struct {
+	// URL of one or more NATS servers, separated by commas.
+	URL string
+	// Name shows in the servers' connection lists.
+	Name string
+	// CredsFile is a NATS credentials file; optional.
+	CredsFile string
+	TLS       *tls.Config
+	Logger    *slog.Logger
+}
+
+// Conn is a pod's connection to the bus. It reconnects for as long as it is not closed.
+//
+// It does not hear itself (NATS "no echo"): what a pod publishes reaches the other pods only, so that a fence or a frame
+// for web clients does not come back to its sender.
+type Conn struct {
+	*nats.Conn
+	closed chan struct{}
+
+	mu          sync.Mutex
+	reconnected []func()
+}
+
+// Connect opens a connection; the first attempt must succeed before ctx ends.
+func Connect(ctx context.Context, o Options) (*Conn, error) {
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	c := &Conn{closed: make(chan struct{})}
+	opts := []nats.Option{
+		nats.Name(o.Name),
+		nats.NoEcho(),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(50 * time.Millisecond),
+		nats.ReconnectJitter(100*time.Millisecond, 100*time.Millisecond),
+		nats.ReconnectBufSize(-1), // fail at once instead of buffering for a cluster that is away
+		nats.PingInterval(5 * time.Second),
+		nats.MaxPingsOutstanding(2),
+		nats.FlusherTimeout(5 * time.Second),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			log.Warn("bus lost", "error", err)
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) {
+			log.Info("bus back", "server", nc.ConnectedUrlRedacted())
+			c.runReconnected()
+		}),
+		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
+		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
+			if errors.Is(err, nats.ErrSlowConsumer) && sub != nil {
+				log.Error("bus messages dropped: this pod does not keep up", "error", err)
+				return
+			}
+			log.Warn("bus", "error", err)
+		}),
+	}
+	if o.CredsFile != "" {
+		opts = append(opts, nats.UserCredentials(o.CredsFile))
+	}
+	if o.TLS != nil {
+		opts = append(opts, nats.Secure(o.TLS))
+	}
+	wait := 20 * time.Millisecond
+	for {
+		nc, err := nats.Connect(o.URL, opts...)
+		if err == nil {
+			c.Conn = nc
+			return c, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("connect to the bus: %w", errors.Join(err, ctx.Err()))
+		case <-time.After(wait):
+			wait = min(2*wait, time.Second)
+		}
+	}
+}
+
+// OnReconnect registers f to run after each reconnection, once the subscriptions are back. f must not block.
+func (c *Conn) OnReconnect(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reconnected = append(c.reconnected, f)
+}
+
+func (c *Conn) runReconnected() {
+	c.mu.Lock()
+	fs := c.reconnected
+	c.mu.Unlock()
+	for _, f := range fs {
+		f()
+	}
+}
+
+// Up reports whether the bus can be reached now.
+func (c *Conn) Up() bool { return c.Status() == nats.CONNECTED }
+
+// Close ends the connection and waits until its callbacks have ended.
+func (c *Conn) Close() {
+	c.Conn.Close()
+	<-c.closed
+}

@@ -1,0 +1,99 @@
+package bus
+
+import (
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+)
+
+const root = "hecaton."
+
+// The last tokens of a node's subjects.
+const (
+	SuffixCall   = "call"   // router → holder, queue group [HolderQueue]: a request frame
+	SuffixSend   = "send"   // any → holder, queue group [HolderQueue]: a frame that is no call
+	SuffixCancel = "cancel" // router → holder: a call id
+	SuffixFence  = "fence"  // new holder → old holder: an epoch
+)
+
+// HolderQueue is the queue group of [SuffixCall] and [SuffixSend]: even while two pods believe that they hold a node, a
+// message reaches one of them.
+const HolderQueue = "holder"
+
+// NodePrefix returns the common start of a node's subjects, up to and including the last dot.
+func NodePrefix(n ids.Node) string {
+	return root + "node." + Token(string(n.User)) + "." + Token(string(n.Node)) + "."
+}
+
+// WebSubject reaches every gateway that has a web client of the user.
+func WebSubject(user ids.UserID) string { return root + "web." + Token(string(user)) }
+
+// NodeEventSubject carries the presence events of a user's nodes.
+func NodeEventSubject(user ids.UserID) string { return root + "event.node." + Token(string(user)) }
+
+// AllNodeEvents matches [NodeEventSubject] of every user.
+const AllNodeEvents = root + "event.node.*"
+
+// ReplyPrefix returns the start of the subjects on which a gateway hears replies; a number follows.
+func ReplyPrefix(gateway ids.GatewayID) string { return root + "reply." + Token(string(gateway)) + "." }
+
+// IntakePrefix returns the start of the subjects on which a gateway takes requests that come in chunks.
+func IntakePrefix(gateway ids.GatewayID) string {
+	return root + "intake." + Token(string(gateway)) + "."
+}
+
+const escape = '='
+
+// Token escapes an id into one NATS token, reversibly: bytes outside [A-Za-z0-9_-] become '=' and two hex digits.
+func Token(id string) string {
+	n := 0
+	for i := range len(id) {
+		if !plain(id[i]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return id
+	}
+	var b strings.Builder
+	b.Grow(len(id) + 2*n)
+	for i := range len(id) {
+		if c := id[i]; plain(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte(escape)
+			b.WriteString(hex.EncodeToString([]byte{c}))
+		}
+	}
+	return b.String()
+}
+
+func plain(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+}
+
+var errToken = errors.New("not a token that Token made")
+
+// Untoken reverses [Token] and refuses anything that Token does not make.
+func Untoken(token string) (string, error) {
+	b := make([]byte, 0, len(token))
+	for i := 0; i < len(token); i++ {
+		c := token[i]
+		if plain(c) {
+			b = append(b, c)
+			continue
+		}
+		if c != escape || i+2 >= len(token) {
+			return "", errToken
+		}
+		raw, err := hex.DecodeString(token[i+1 : i+3])
+		if err != nil || plain(raw[0]) || strings.ToLower(token[i+1:i+3]) != token[i+1:i+3] {
+			return "", errToken
+		}
+		b = append(b, raw[0])
+		i += 2
+	}
+	return string(b), nil
+}
