@@ -1,0 +1,137 @@
+package obs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
+)
+
+// checkTimeout bounds the answer of /readyz; Kubernetes gives a probe one second by default, and a dependency that needs
+// longer is not there.
+const checkTimeout = 900 * time.Millisecond
+
+// Admin serves the admin port of one pod: /livez, /readyz, /metrics and /debug/pprof. It is for operators; it belongs on
+// an address that the public cannot reach.
+type Admin struct {
+	// static after construction
+	addr    string
+	metrics prometheus.Gatherer
+	ready   *lifecycle.Ready
+	log     *slog.Logger
+	server  *http.Server
+
+	// set by Listen
+	listener net.Listener
+}
+
+// NewAdmin returns an Admin for addr. A nil logger means discard.
+func NewAdmin(addr string, metrics prometheus.Gatherer, ready *lifecycle.Ready, log *slog.Logger) *Admin {
+	a := &Admin{addr: addr, metrics: metrics, ready: ready, log: OrDiscard(log)}
+	a.server = &http.Server{
+		Handler:           a.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		IdleTimeout:       time.Minute,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}
+	return a
+}
+
+// AddTo makes the server a part of g. Added first, it answers probes until everything else has stopped.
+func (a *Admin) AddTo(g *lifecycle.Group) {
+	g.Add("admin listener", a.Listen, a.Close)
+	g.Go("admin", a.Serve, a.Shutdown)
+}
+
+// Listen opens the port; from then on Addr knows it.
+func (a *Admin) Listen(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.addr)
+	if err != nil {
+		return fmt.Errorf("admin port: %w", err)
+	}
+	a.listener = listener
+	return nil
+}
+
+// Addr returns the address that Listen opened, which tells the port where ":0" was asked for; "" before.
+func (a *Admin) Addr() string {
+	if a.listener == nil {
+		return ""
+	}
+	return a.listener.Addr().String()
+}
+
+// Serve answers requests until Shutdown.
+func (a *Admin) Serve(context.Context) error {
+	if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown lets requests in progress finish until ctx ends, then cuts them: a profile may run for longer than a pod
+// has.
+func (a *Admin) Shutdown(ctx context.Context) error {
+	if err := a.server.Shutdown(ctx); err != nil {
+		return a.server.Close()
+	}
+	return nil
+}
+
+// Close closes the port; it is harmless after Shutdown.
+func (a *Admin) Close(context.Context) error {
+	if err := a.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// Handler returns what the port serves.
+func (a *Admin) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"status": "alive"})
+	})
+	mux.HandleFunc("GET /readyz", a.readyz)
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	}))
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+// readyz answers 200, or 503 with the conditions that fail and why.
+func (a *Admin) readyz(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
+	defer cancel()
+	failing := a.ready.Failing(ctx)
+	if len(failing) == 0 {
+		writeJSON(w, http.StatusOK, map[string]any{"status": "ready"})
+		return
+	}
+	reasons := make(map[string]string, len(failing))
+	for name, err := range failing {
+		reasons[name] = err.Error()
+	}
+	writeJSON(w, http.StatusServiceUnavailable, map[string]any{"status": "not ready", "failing": reasons})
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body) // the prober may have gone; nothing is owed to it
+}
