@@ -1,0 +1,99 @@
+package testkit
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+)
+
+const loopback = "127.0.0.1"
+
+// kind is a sort of server and where it can come from, best source first.
+type kind struct {
+	name    string // also the URL's scheme
+	sources []source
+}
+
+type source struct {
+	name    string
+	standIn bool
+	// start returns once a server listens on the loopback port and serves. A port that is taken is errPortTaken.
+	start func(port int) (backend, error)
+}
+
+// backend is a running server.
+type backend interface {
+	// stop ends the server and returns when its port is free and its goroutines are gone.
+	stop() error
+}
+
+var (
+	// errUnavailable: this source does not exist on this machine; the next one may.
+	errUnavailable = errors.New("not on this machine")
+	errPortTaken   = errors.New("port is taken")
+)
+
+// instance is a server on a port that it keeps across restarts.
+type instance struct {
+	kind    kind
+	source  source
+	port    int
+	backend backend // nil while stopped
+}
+
+// launch starts a server from the first source that there is.
+func launch(k kind) (*instance, error) {
+	why := fmt.Errorf("no %s", k.name)
+	for _, s := range k.sources {
+		if s.standIn && os.Getenv("TEST_REQUIRE_REAL") == "1" {
+			why = fmt.Errorf("%w; TEST_REQUIRE_REAL=1 forbids %s", why, s.name)
+			continue
+		}
+		in, err := launchFrom(k, s)
+		if err == nil {
+			used.add(k.name, s.name)
+			return in, nil
+		}
+		why = fmt.Errorf("%w; %s: %w", why, s.name, err)
+		if !errors.Is(err, errUnavailable) { // a source that is there and fails is worth knowing about
+			break
+		}
+	}
+	return nil, why
+}
+
+// launchFrom retries on another port: between the choice of a port and its use anybody may take it.
+func launchFrom(k kind, s source) (*instance, error) {
+	var err error
+	for range 10 {
+		in := &instance{kind: k, source: s, port: quietPort()}
+		if err = in.start(); !errors.Is(err, errPortTaken) {
+			return in, err
+		}
+	}
+	return nil, err
+}
+
+func (in *instance) start() error {
+	b, err := in.source.start(in.port)
+	if err != nil {
+		return err
+	}
+	in.backend = b
+	return nil
+}
+
+func (in *instance) stop() error {
+	if in.backend == nil {
+		return nil
+	}
+	b := in.backend
+	in.backend = nil
+	return b.stop()
+}
+
+func (in *instance) addr() string { return net.JoinHostPort(loopback, strconv.Itoa(in.port)) }
+
+func (in *instance) url() string { return in.kind.name + "://" + in.addr() }
