@@ -1837,7 +1837,10 @@ func (x *ReportGatewayRequest) GetTtl() *durationpb.Duration {
 }
 
 type ReportGatewayResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether an earlier report of this gateway was still there. false after the first one means that the store lost its
+	// data: the gateway's nodes have to be registered again.
+	Known         bool `protobuf:"varint,1,opt,name=known,proto3" json:"known,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1870,6 +1873,13 @@ func (x *ReportGatewayResponse) ProtoReflect() protoreflect.Message {
 // Deprecated: Use ReportGatewayResponse.ProtoReflect.Descriptor instead.
 func (*ReportGatewayResponse) Descriptor() ([]byte, []int) {
 	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ReportGatewayResponse) GetKnown() bool {
+	if x != nil {
+		return x.Known
+	}
+	return false
 }
 
 type GetStatsRequest struct {
@@ -2090,8 +2100,9 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\n" +
 	"gateway_id\x18\x01 \x01(\tR\tgatewayId\x123\n" +
 	"\x05stats\x18\x02 \x01(\v2\x1d.hecaton.node.v1.GatewayStatsR\x05stats\x12+\n" +
-	"\x03ttl\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\"\x17\n" +
-	"\x15ReportGatewayResponse\"\x11\n" +
+	"\x03ttl\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\"-\n" +
+	"\x15ReportGatewayResponse\x12\x14\n" +
+	"\x05known\x18\x01 \x01(\bR\x05known\"\x11\n" +
 	"\x0fGetStatsRequest\"c\n" +
 	"\x10GetStatsResponse\x123\n" +
 	"\x05total\x18\x01 \x01(\v2\x1d.hecaton.node.v1.GatewayStatsR\x05total\x12\x1a\n" +
