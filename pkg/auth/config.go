@@ -1,0 +1,72 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+)
+
+// Mode says what proves a user.
+type Mode string
+
+const (
+	// JWT: a signed token does.
+	JWT Mode = "jwt"
+	// Trusted: nothing does; users are who they say. Only for a cluster that strangers cannot reach.
+	Trusted Mode = "trusted"
+)
+
+// UnmarshalText refuses unknown modes.
+func (m *Mode) UnmarshalText(text []byte) error {
+	switch got := Mode(text); got {
+	case JWT, Trusted:
+		*m = got
+		return nil
+	default:
+		return fmt.Errorf("%q is not jwt or trusted", text)
+	}
+}
+
+// minSecret is the length of the shortest HS256 secret: that of the hash (RFC 7518, section 3.2).
+const minSecret = 32
+
+// Config is how users are known. The keys are for [JWT] only, of which exactly one is needed.
+type Config struct {
+	Mode      Mode          `conf:"auth-mode" env:"AUTH_MODE" default:"jwt" help:"jwt, or trusted: ids in the URL are believed (loopback only)"`
+	Secret    config.Secret `conf:"jwt-secret" env:"JWT_SECRET" help:"key of HS256 tokens, at least 32 bytes"`
+	PublicKey string        `conf:"jwt-public-key" env:"JWT_PUBLIC_KEY" help:"key of RS, PS, ES or EdDSA tokens: PEM, or the path of a PEM file"`
+	JWKSURL   string        `conf:"jwt-jwks-url" env:"JWT_JWKS_URL" help:"where the issuer publishes its keys"`
+	Issuer    string        `conf:"jwt-issuer" env:"JWT_ISSUER" help:"required iss of a token; empty accepts any"`
+	Audience  string        `conf:"jwt-audience" env:"JWT_AUDIENCE" help:"required aud of a token; empty accepts any"`
+	Leeway    time.Duration `conf:"jwt-leeway" env:"JWT_LEEWAY" default:"10s" help:"how far the issuer's clock may be off"`
+	Origins   []string      `conf:"allowed-origins" env:"ALLOWED_ORIGINS" help:"web origins and extensions that may call, such as chrome-extension://<id> or https://*.example.org"`
+}
+
+// Validate reports what cannot work.
+func (c Config) Validate() error {
+	var problems []error
+	if _, err := ParseOrigins(c.Origins); err != nil {
+		problems = append(problems, fmt.Errorf("ALLOWED_ORIGINS: %w", err))
+	}
+	if c.Mode == Trusted {
+		return errors.Join(problems...)
+	}
+	if c.Leeway < 0 || c.Leeway > time.Minute {
+		problems = append(problems, fmt.Errorf("JWT_LEEWAY is %s; 0 to 1m is allowed", c.Leeway))
+	}
+	given := 0
+	for _, set := range []bool{c.Secret != "", c.PublicKey != "", c.JWKSURL != ""} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		problems = append(problems, fmt.Errorf("AUTH_MODE=jwt needs exactly one of JWT_SECRET, JWT_PUBLIC_KEY and JWT_JWKS_URL; %d are set", given))
+	}
+	if n := len(c.Secret); n > 0 && n < minSecret {
+		problems = append(problems, fmt.Errorf("JWT_SECRET has %d bytes; HS256 needs at least %d", n, minSecret))
+	}
+	return errors.Join(problems...)
+}

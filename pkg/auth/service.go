@@ -1,0 +1,80 @@
+package auth
+
+import (
+	"errors"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+)
+
+// ServiceAuth is how services know each other over gRPC: by mutual TLS, by a shared token, or by both. With neither,
+// whoever reaches the port is believed.
+type ServiceAuth struct {
+	Token      config.Secret `conf:"service-token" env:"SERVICE_TOKEN" help:"token that services show each other"`
+	Cert       string        `conf:"service-tls-cert" env:"SERVICE_TLS_CERT" help:"PEM file with this service's certificate"`
+	Key        string        `conf:"service-tls-key" env:"SERVICE_TLS_KEY" help:"PEM file with the certificate's key"`
+	CA         string        `conf:"service-tls-ca" env:"SERVICE_TLS_CA" help:"PEM file with the authorities that sign services"`
+	ServerName string        `conf:"service-tls-server-name" env:"SERVICE_TLS_SERVER_NAME" help:"name in the certificates of the services called; empty means the host that is dialled"`
+}
+
+// minServiceToken is the length of the shortest shared token, in bytes: enough that guessing is hopeless.
+const minServiceToken = 16
+
+// Validate reports what cannot work.
+func (s ServiceAuth) Validate() error {
+	var problems []error
+	if s.tls() && (s.Cert == "" || s.Key == "" || s.CA == "") {
+		problems = append(problems, errors.New("mutual TLS needs SERVICE_TLS_CERT, SERVICE_TLS_KEY and SERVICE_TLS_CA"))
+	}
+	if n := len(s.Token); n > 0 && n < minServiceToken {
+		problems = append(problems, errors.New("SERVICE_TOKEN is shorter than 16 bytes"))
+	}
+	return errors.Join(problems...)
+}
+
+// Enabled reports whether strangers are kept out.
+func (s ServiceAuth) Enabled() bool { return s.tls() || s.Token != "" }
+
+func (s ServiceAuth) tls() bool { return s.Cert != "" || s.Key != "" || s.CA != "" }
+
+// ServerOptions make a server refuse calls of strangers, with codes.Unauthenticated or during the TLS handshake. The
+// health service answers without a token: probes have none.
+func (s ServiceAuth) ServerOptions() ([]grpc.ServerOption, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	var options []grpc.ServerOption
+	if s.tls() {
+		creds, err := s.serverTLS()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, grpc.Creds(creds))
+	}
+	if s.Token != "" {
+		gate := newTokenGate(s.Token)
+		options = append(options, grpc.ChainUnaryInterceptor(gate.unary), grpc.ChainStreamInterceptor(gate.stream))
+	}
+	return options, nil
+}
+
+// DialOptions make a client show what [ServiceAuth.ServerOptions] asks for. They always hold transport credentials.
+func (s ServiceAuth) DialOptions() ([]grpc.DialOption, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	creds := insecure.NewCredentials()
+	if s.tls() {
+		var err error
+		if creds, err = s.clientTLS(); err != nil {
+			return nil, err
+		}
+	}
+	options := []grpc.DialOption{grpc.WithTransportCredentials(creds)}
+	if s.Token != "" {
+		options = append(options, grpc.WithPerRPCCredentials(perRPC{"authorization": "Bearer " + s.Token.Reveal()}))
+	}
+	return options, nil
+}

@@ -1,0 +1,98 @@
+package auth
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+)
+
+// bearerProtocol begins the entry of a subprotocol list that is a token: browsers cannot set other headers on a socket.
+const bearerProtocol = "bearer."
+
+// SocketIdentity is who opens a WebSocket.
+type SocketIdentity struct {
+	Identity
+	// Subprotocol is the one to accept; "" for none. A browser that offers subprotocols closes the socket where the
+	// server accepts none of them.
+	Subprotocol string
+}
+
+// AuthenticateSocket returns the identity of a request that opens a WebSocket for user, whom its URL names. In jwt mode
+// the token stands in the Authorization header, in the subprotocol list (bearer.<jwt>) or in ?token=, and user must be
+// its subject; in trusted mode user is believed. Errors are *[Error].
+func (a *Authenticator) AuthenticateSocket(r *http.Request, user ids.UserID) (SocketIdentity, error) {
+	offer := readOffer(r)
+	if a.mode == Trusted {
+		id, err := a.trust(user)
+		return SocketIdentity{Identity: id, Subprotocol: offer.answer()}, err
+	}
+	token, err := socketToken(r, offer)
+	if err != nil {
+		return SocketIdentity{}, err
+	}
+	id, err := a.Verify(r.Context(), token)
+	if err != nil {
+		return SocketIdentity{}, err
+	}
+	if id.User != user {
+		return SocketIdentity{}, refuse(Forbidden, nil, "the user named in the URL is not the token's subject")
+	}
+	return SocketIdentity{Identity: id, Subprotocol: offer.answer()}, nil
+}
+
+// socketToken returns the one token that a request brings, in however many places.
+func socketToken(r *http.Request, offer offer) (string, error) {
+	header, err := bearerHeader(r)
+	if err != nil {
+		return "", err
+	}
+	found := ""
+	for _, token := range append(append(r.URL.Query()["token"], header), offer.tokens...) {
+		switch {
+		case token == "" || token == found:
+		case found == "":
+			found = token
+		default:
+			return "", refuse(BadRequest, nil, "the request brings more than one token")
+		}
+	}
+	if found == "" {
+		return "", refuse(Unauthenticated, nil,
+			"a token is required: as Authorization: Bearer, as the subprotocol %s<token>, or as ?token=", bearerProtocol)
+	}
+	return found, nil
+}
+
+// offer is a client's list of subprotocols.
+type offer struct {
+	plain  []string // those that are no token
+	tokens []string // the tokens of the others
+}
+
+func readOffer(r *http.Request) offer {
+	var o offer
+	for _, line := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for entry := range strings.SplitSeq(line, ",") {
+			entry = strings.TrimSpace(entry)
+			if token, ok := strings.CutPrefix(entry, bearerProtocol); ok {
+				o.tokens = append(o.tokens, token)
+			} else if entry != "" {
+				o.plain = append(o.plain, entry)
+			}
+		}
+	}
+	return o
+}
+
+// answer prefers a subprotocol that is no token, so that the token does not travel back; alone, it must.
+func (o offer) answer() string {
+	switch {
+	case len(o.plain) > 0:
+		return o.plain[0]
+	case len(o.tokens) > 0:
+		return bearerProtocol + o.tokens[0]
+	default:
+		return ""
+	}
+}
