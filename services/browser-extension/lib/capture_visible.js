@@ -1,0 +1,46 @@
+import { untilAborted } from './abort.js';
+import { ToolError } from './errors.js';
+
+/**
+ * Chrome allows chrome.tabs.MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND (2) captures in a second and refuses further ones;
+ * waiting this long between two keeps below it. Milliseconds.
+ */
+const PAUSE_MS = 550;
+
+let earliest = 0;
+
+/**
+ * What a tab shows. Only a tab in front of its window can be captured, so another one is brought there for the moment.
+ *
+ * @param {chrome.tabs.Tab} tab
+ * @param {AbortSignal} signal
+ * @returns {Promise<{png: string, note: string}>} the PNG in base64
+ */
+export async function captureVisible(tab, signal) {
+  await pause(signal);
+  const back = await bringToFront(tab);
+  try {
+    const url = await untilAborted(chrome.tabs.captureVisibleTab(tab.windowId, { format: 'png' }), signal);
+    return { png: url.slice(url.indexOf(',') + 1), note: '' };
+  } catch (error) {
+    throw error instanceof ToolError ? error : new ToolError(error.message);
+  } finally {
+    await back();
+  }
+}
+
+async function pause(signal) {
+  const wait = earliest - Date.now();
+  if (wait > 0) await untilAborted(new Promise((resolve) => { setTimeout(resolve, wait); }), signal);
+  earliest = Date.now() + PAUSE_MS;
+}
+
+async function bringToFront(tab) {
+  const [front] = await chrome.tabs.query({ active: true, windowId: tab.windowId });
+  if (front?.id === tab.id) return async () => {};
+  await chrome.tabs.update(tab.id, { active: true });
+  return async () => {
+    // The user may have closed it meanwhile.
+    if (front) await chrome.tabs.update(front.id, { active: true }).catch(() => {});
+  };
+}

@@ -1,0 +1,36 @@
+/**
+ * Where to connect: seed 000, "Connection Parameters".
+ *
+ * @param {import('./settings.js').Settings} settings
+ * @returns {{url: string, protocols: string[]}|null} null while the server or the user is not set
+ */
+export function socketTarget({ server, user_id: user, node_id: node, token }) {
+  if (!server || !user) return null;
+  const base = server.replace(/^http/i, 'ws').replace(/\/+$/, '');
+  const url = `${base}/ws/extension?client_id=${encodeURIComponent(`user_${user}`)}&node_id=${encodeURIComponent(node)}`;
+  // A browser's WebSocket sends no Authorization header; the subprotocol list, unlike the URL, stays out of access logs.
+  return { url, protocols: token ? [`bearer.${token}`] : [] };
+}
+
+/**
+ * The register frame: seed 000, "Node Registration".
+ *
+ * @param {import('./settings.js').Settings} settings
+ * @param {{os: string, osVersion: string, browser: string, version: string}} platform
+ * @param {string[]} tools
+ * @param {number} limit max_concurrent_tasks
+ */
+export function registerFrame(settings, platform, tools, limit) {
+  return {
+    type: 'register',
+    node_id: settings.node_id,
+    node_name: settings.node_name || `${platform.browser} on ${platform.os}`,
+    node_type: 'extension',
+    os: platform.os,
+    os_version: platform.osVersion,
+    app_version: platform.version,
+    capabilities: ['browser_control', 'screenshot'],
+    available_tools: tools,
+    max_concurrent_tasks: limit,
+  };
+}

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Connection } from '../lib/connection.js';
+import { CONNECT_TIMEOUT_MS, HEARTBEAT_MAX_MS, HEARTBEAT_MIN_MS, SILENCE_MS } from '../lib/link.js';
+import { controlTime, FakeRecord, FakeSocket, settle } from './fakes.js';
+
+const TARGET = { url: 'ws://server/ws/extension', protocols: [], register: { type: 'register', node_id: 'n' } };
+
+/** A connection under a controlled clock; random is 0.5, so the waits are 500 ms, 1 s, 2 s, ... */
+function setUp(t, { holds = new FakeRecord(null), prepare = async () => TARGET, openSocket } = {}) {
+  const elapse = controlTime(t);
+  const it = { elapse, holds, sockets: [], states: [], frames: [], lost: 0 };
+  it.connection = new Connection({
+    prepare,
+    openSocket: openSocket ?? ((url, protocols) => {
+      const socket = new FakeSocket(url, protocols);
+      it.sockets.push(socket);
+      return socket;
+    }),
+    holds,
+    load: () => ({ status: 'online', tasks: 0 }),
+    onFrame: (frame, send) => it.frames.push({ frame, send }),
+    onLost: () => { it.lost += 1; },
+    onState: (state, text) => it.states.push(text ? `${state}: ${text}` : state),
+    random: () => 0.5,
+  });
+  it.wake = async () => {
+    await it.connection.wake();
+    return it.sockets.at(-1);
+  };
+  it.connect = async () => {
+    const socket = await it.wake();
+    socket.opens();
+    socket.receives({ type: 'registered', node_id: 'n', success: true });
+    return socket;
+  };
+  return it;
+}
+
+test('it registers first thing, and is connected once the server says so', async (t) => {
+  const it = setUp(t);
+  const socket = await it.wake();
+  assert.deepEqual(socket.sent, []);
+  socket.opens();
+  assert.deepEqual(socket.sent, [TARGET.register]);
+  assert.deepEqual(it.states, ['connecting']);
+  socket.receives({ type: 'registered', node_id: 'n', success: true });
+  assert.deepEqual(it.states, ['connecting', 'connected']);
+});
+
+test('a refused registration is shown', async (t) => {
+  const it = setUp(t);
+  const socket = await it.wake();
+  socket.opens();
+  socket.receives({ type: 'registered', success: false, error: 'wrong type' });
+  assert.equal(it.states.at(-1), 'connected: The server refused the registration: wrong type');
+});
+
+test('waking again and again makes one socket', async (t) => {
+  const it = setUp(t);
+  await Promise.all([it.wake(), it.wake(), it.wake()]);
+  await it.wake();
+  assert.equal(it.sockets.length, 1);
+});
+
+test("the server's ping is answered", async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  socket.receives('{"type":"ping"}');
+  assert.deepEqual(socket.sent.at(-1), { type: 'pong' });
+});
+
+test('heartbeats come every 20 to 25 s', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  const beats = () => socket.sent.filter(({ type }) => type === 'heartbeat').length;
+  const interval = (HEARTBEAT_MIN_MS + HEARTBEAT_MAX_MS) / 2;
+  await it.elapse(interval - 1);
+  assert.equal(beats(), 0);
+  await it.elapse(1);
+  assert.equal(beats(), 1);
+  socket.receives({ type: 'heartbeat_ack' });
+  await it.elapse(interval);
+  assert.equal(beats(), 2);
+});
+
+test('a silent server is left, and tried again', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  for (let waited = 0; waited <= SILENCE_MS; waited += 5_000) await it.elapse(5_000);
+  await it.elapse(HEARTBEAT_MAX_MS);
+  await it.elapse(500);
+  assert.equal(socket.closed, true);
+  assert.equal(it.lost, 1);
+  assert.equal(it.sockets.length, 2);
+});
+
+test('a server that does not open the socket is given up', async (t) => {
+  const it = setUp(t);
+  const socket = await it.wake();
+  await it.elapse(CONNECT_TIMEOUT_MS);
+  assert.equal(socket.closed, true);
+  await it.elapse(500);
+  assert.equal(it.sockets.length, 2);
+});
+
+test('waits double while the server is away and begin anew after a good link', async (t) => {
+  const it = setUp(t);
+  const waits = async (expected) => {
+    const before = it.sockets.length;
+    it.sockets.at(-1).closes(1006);
+    await it.elapse(expected - 1);
+    assert.equal(it.sockets.length, before, 'too early');
+    await it.elapse(1);
+    assert.equal(it.sockets.length, before + 1, 'too late');
+  };
+  await it.wake();
+  await waits(500);
+  await waits(1_000);
+  await waits(2_000);
+  // Opened, but for too short a time to trust it.
+  it.sockets.at(-1).opens();
+  await waits(4_000);
+  it.sockets.at(-1).opens();
+  await it.elapse(10_000);
+  await waits(500);
+});
+
+for (const code of [1000, 1001, 1006, 1009, 1012, 4008, 4999]) {
+  test(`after close ${code} it comes back by itself`, async (t) => {
+    const it = setUp(t);
+    (await it.connect()).closes(code);
+    assert.equal(it.lost, 1);
+    await it.elapse(500);
+    assert.equal(it.sockets.length, 2);
+  });
+}
+
+for (const code of [4001, 4003, 4409]) {
+  test(`after close ${code} it stays away until the user acts`, async (t) => {
+    const it = setUp(t);
+    (await it.connect()).closes(code, 'no');
+    await it.elapse(3_600_000);
+    await it.wake();
+    assert.equal(it.sockets.length, 1);
+    assert.match(it.states.at(-1), /^stopped: /);
+    await it.connection.restart();
+    assert.equal(it.sockets.length, 2);
+    assert.equal(it.holds.value, null);
+  });
+
+  test(`a worker that starts anew after close ${code} stays away, too`, async (t) => {
+    const holds = new FakeRecord({ until: null, text: `closed with ${code}` });
+    const it = setUp(t, { holds });
+    await it.wake();
+    assert.equal(it.sockets.length, 0);
+    assert.deepEqual(it.states, [`stopped: closed with ${code}`]);
+  });
+}
+
+for (const [code, wait] of [[4009, 60_500], [1013, 5_500]]) {
+  test(`after close ${code} it waits longer`, async (t) => {
+    const it = setUp(t);
+    (await it.connect()).closes(code);
+    await it.elapse(wait - 1);
+    await it.wake();
+    assert.equal(it.sockets.length, 1);
+    await it.elapse(1);
+    assert.equal(it.sockets.length, 2);
+  });
+}
+
+test('a worker that starts anew in the middle of a long wait waits on', async (t) => {
+  const holds = new FakeRecord({ until: 1_000_000 + 40_000, text: 'too many nodes' });
+  const it = setUp(t, { holds });
+  await it.wake();
+  await it.elapse(39_999);
+  assert.equal(it.sockets.length, 0);
+  await it.elapse(1);
+  assert.equal(it.sockets.length, 1);
+});
+
+test('events of a socket that was left change nothing', async (t) => {
+  const it = setUp(t);
+  const old = await it.connect();
+  await it.connection.restart();
+  assert.equal(it.sockets.length, 2);
+  old.closes(4409, 'superseded');
+  old.receives({ type: 'ping' });
+  await it.elapse(60_000 - 1);
+  assert.equal(it.sockets.at(-1).closed, true, 'the second socket never opened, so it was given up');
+  assert.equal(it.holds.value, null);
+});
+
+test('an answer goes to the socket that asked, or nowhere', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  socket.receives({ jsonrpc: '2.0', id: 'a', method: 'tools/call', params: { name: 'click', arguments: {} } });
+  const [{ frame, send }] = it.frames;
+  assert.equal(frame.kind, 'call');
+  socket.closes(1012);
+  await it.elapse(500);
+  const next = it.sockets.at(-1);
+  next.opens();
+  send({ jsonrpc: '2.0', id: 'a', result: {} });
+  assert.deepEqual(next.sent, [TARGET.register]);
+});
+
+test('without settings it asks for them, and connects when they are there', async (t) => {
+  let target = null;
+  const it = setUp(t, { prepare: async () => target });
+  await it.wake();
+  assert.match(it.states[0], /^unconfigured: /);
+  target = TARGET;
+  await it.connection.restart();
+  assert.equal(it.sockets.length, 1);
+});
+
+test('an address that no socket takes stops it with the reason', async (t) => {
+  const it = setUp(t, { openSocket: () => { throw new SyntaxError('bad url'); } });
+  await it.connection.wake();
+  assert.deepEqual(it.states, ['stopped: Cannot connect: bad url']);
+});
+
+test('a restart overtakes an attempt that is being prepared', async (t) => {
+  const waiting = [];
+  const it = setUp(t, { prepare: () => new Promise((resolve) => { waiting.push(resolve); }) });
+  it.connection.wake();
+  await settle();
+  it.connection.restart();
+  await settle();
+  assert.equal(waiting.length, 2);
+  waiting[0](TARGET);
+  await settle();
+  assert.equal(it.sockets.length, 0);
+  waiting[1](TARGET);
+  await settle();
+  assert.equal(it.sockets.length, 1);
+});

@@ -1,0 +1,22 @@
+import { TAB_ID } from '../lib/arguments.js';
+import { captureFullPage } from '../lib/capture_full_page.js';
+import { captureVisible } from '../lib/capture_visible.js';
+import { screenshotResult } from '../lib/results.js';
+import { Slots } from '../lib/slots.js';
+import { describeTab, findTab } from '../lib/tabs.js';
+
+// One at a time: a capture brings its tab to the front, and a page has room for one debugger of an extension.
+const camera = new Slots(1);
+
+/** A PNG of what the tab shows, or with `full_page` of the whole page. */
+export const screenshot = {
+  name: 'screenshot',
+  parameters: { full_page: { type: 'boolean' }, tabId: TAB_ID },
+
+  async run({ full_page: fullPage = false, tabId }, signal) {
+    const tab = await findTab(tabId);
+    const capture = fullPage ? captureFullPage : captureVisible;
+    const { png, note } = await camera.run(signal, () => capture(tab, signal));
+    return screenshotResult(`Screenshot of ${fullPage ? 'the full page in ' : ''}${describeTab(tab)}${note}`, png, tab);
+  },
+};
