@@ -68,7 +68,7 @@ func launch(k kind) (*instance, error) {
 func launchFrom(k kind, s source) (*instance, error) {
 	var err error
 	for range 10 {
-		in := &instance{kind: k, source: s, port: quietPort()}
+		in := &instance{kind: k, source: s, port: FreePort()}
 		if err = in.start(); !errors.Is(err, errPortTaken) {
 			return in, err
 		}

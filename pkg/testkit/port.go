@@ -9,14 +9,15 @@ import (
 // Ports that no kernel hands out by itself (Linux from 32768, others from 49152): the port of a stopped server stays free
 // until the server comes back, whatever the clients that keep dialling it are given as their own ports.
 const (
-	firstQuietPort = 20000
-	lastQuietPort  = 32000
+	firstFreePort = 20000
+	lastFreePort  = 32000
 )
 
-// quietPort returns a port that nobody listens on just now.
-func quietPort() int {
+// FreePort returns a loopback port that nobody listens on just now and that stays free while its server is down: a port for
+// what must come back where it was. Where nothing restarts, listen on port 0 instead.
+func FreePort() int {
 	for {
-		port := firstQuietPort + rand.IntN(lastQuietPort-firstQuietPort)
+		port := firstFreePort + rand.IntN(lastFreePort-firstFreePort)
 		ln, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
 		if err == nil {
 			_ = ln.Close() // a listener without connections closes at once

@@ -19,7 +19,7 @@ func ownFrom(t *testing.T, k kind, s source) *Server {
 
 func available(t *testing.T, s source) {
 	t.Helper()
-	b, err := s.start(quietPort())
+	b, err := s.start(FreePort())
 	if errors.Is(err, errUnavailable) {
 		t.Skipf("%s: %v", s.name, err)
 	}
