@@ -111,12 +111,16 @@ func parseOrigin(s string) (origin, bool) {
 	if web && host == "*" {
 		return origin{}, false // a list that means everything shall say so
 	}
+	// The rest is left to the standard library, which knows what schemes, hosts and ports may be.
+	plain := scheme + "://" + strings.TrimPrefix(strings.TrimPrefix(host, "*"), ".")
+	if port != "*" {
+		plain += ":" + port
+	}
+	if _, err := url.Parse(plain); err != nil {
+		return origin{}, false
+	}
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[scheme]
-	}
-	// The rest is left to the standard library, which knows what a host is.
-	if _, err := url.Parse(scheme + "://" + strings.TrimPrefix(host, "*.")); err != nil && host != "*" {
-		return origin{}, false
 	}
 	return origin{scheme, host, port}, true
 }

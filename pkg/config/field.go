@@ -53,10 +53,13 @@ func (s *schema) walk(v reflect.Value, outer names) error {
 	var errs []error
 	for i := range v.NumField() {
 		sf := v.Type().Field(i)
+		name, options, _ := strings.Cut(sf.Tag.Get("conf"), ",")
 		if !sf.IsExported() {
+			if name != "" || sf.Anonymous {
+				errs = append(errs, fmt.Errorf("config: field %s cannot be set, since it is not exported", sf.Name))
+			}
 			continue
 		}
-		name, options, _ := strings.Cut(sf.Tag.Get("conf"), ",")
 		fv := v.Field(i)
 		if fv.Kind() == reflect.Struct && !settable(fv) {
 			inner := outer

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
@@ -9,31 +10,33 @@ import (
 
 // printHelp writes one row per field: flag, variable, default, meaning. Neither a secret nor its default is shown.
 func (s *schema) printHelp(w io.Writer, src Sources) error {
+	if err := s.applyDefaults(); err != nil {
+		return err
+	}
 	program := src.Program
 	if program == "" {
 		program = "program"
 	}
-	if _, err := fmt.Fprintf(w, "Usage: %s [flags]\n\nFlags win over the environment, over the file, over the defaults.\n\n", program); err != nil {
-		return err
-	}
-	if err := s.applyDefaults(); err != nil {
-		return err
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "FLAG\tENVIRONMENT\tDEFAULT\tMEANING")
 	configVar := ""
 	if src.Prefix != "" {
 		configVar = src.Prefix + "CONFIG"
 	}
+	var out bytes.Buffer // which cannot fail
+	fmt.Fprintf(&out, "Usage: %s [flags]\n\nFlags win over the environment, over the file, over the defaults.\n\n", program)
+	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "FLAG\tENVIRONMENT\tDEFAULT\tMEANING")
 	fmt.Fprintf(t, "--config\t%s\t\tYAML file with the same names\n", configVar)
 	for _, f := range s.fields {
 		fmt.Fprintf(t, "--%s\t%s\t%s\t%s\n", f.flag, f.env, f.shown(), f.meaning())
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	_ = t.Flush()
+	fmt.Fprintf(&out, "\nA secret can be read from a file instead: --NAME%s, or NAME%s in the environment.\n", fileFlag, fileVar)
+	for line := range bytes.Lines(out.Bytes()) {
+		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " \n")); err != nil {
+			return err
+		}
 	}
-	_, err := fmt.Fprintf(w, "\nA secret can be read from a file instead: --NAME%s, or NAME%s in the environment.\n", fileFlag, fileVar)
-	return err
+	return nil
 }
 
 // shown is the default as --help prints it.

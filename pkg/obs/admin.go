@@ -79,9 +79,13 @@ func (a *Admin) Serve(context.Context) error {
 	return nil
 }
 
-// Shutdown lets requests in progress finish until ctx ends, then cuts them: a profile may run for longer than a pod
-// has.
+// shutdownTimeout is what a request in progress has at most: a probe needs less, and a pod does not wait for a profile.
+const shutdownTimeout = time.Second
+
+// Shutdown lets requests in progress finish, but not for long, then cuts them.
 func (a *Admin) Shutdown(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
+	defer cancel()
 	if err := a.server.Shutdown(ctx); err != nil {
 		return a.server.Close()
 	}
