@@ -1,0 +1,59 @@
+package node
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// timing holds every duration of a node. They are the protocol's, not the caller's; tests shorten them.
+type timing struct {
+	// heartbeat is a third of the 60 s after which the registry forgets a node.
+	heartbeat time.Duration
+	// silence is how long a connection may bring nothing, not even an answer to a heartbeat, before it counts as dead.
+	silence time.Duration
+	// dial bounds the handshake, register the wait for `registered`.
+	dial, register time.Duration
+	// write bounds one frame: 10 MiB in a minute is what a 1.4 Mbit/s uplink carries.
+	write time.Duration
+	// leave bounds how long the last answers may take to be written when the node stops.
+	leave time.Duration
+	// orphan is the seed's timeout of a call: who called over a connection that is gone has given up by then.
+	orphan time.Duration
+	// retryBase is the first and retryMax the greatest ceiling of a pause before connecting again.
+	retryBase, retryMax time.Duration
+	// stable is how long a connection must have lasted for the pauses to begin anew.
+	stable time.Duration
+}
+
+func defaultTiming() timing {
+	return timing{
+		heartbeat: 20 * time.Second,
+		silence:   60 * time.Second,
+		dial:      15 * time.Second,
+		register:  15 * time.Second,
+		write:     60 * time.Second,
+		leave:     5 * time.Second,
+		orphan:    60 * time.Second,
+		retryBase: 500 * time.Millisecond,
+		retryMax:  30 * time.Second,
+		stable:    10 * time.Second,
+	}
+}
+
+// backoff counts attempts. Full jitter spreads the nodes of a pod that drained or died evenly over the ceiling; the first
+// ceiling is short enough to be "at once" for a person.
+type backoff struct {
+	base, max time.Duration
+	attempt   int
+}
+
+func (b *backoff) next() time.Duration {
+	ceiling := b.max
+	if shift := b.attempt; shift < 30 && b.base<<shift < b.max {
+		ceiling = b.base << shift
+	}
+	b.attempt++
+	return rand.N(ceiling)
+}
+
+func (b *backoff) reset() { b.attempt = 0 }

@@ -1,0 +1,172 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// pipeNet is a network of in-memory connections, so that the protocol's real durations run on synctest's clock.
+type pipeNet struct {
+	conns chan net.Conn
+	over  chan struct{}
+	once  sync.Once
+}
+
+func (p *pipeNet) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.over:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipeNet) Close() error   { p.once.Do(func() { close(p.over) }); return nil }
+func (p *pipeNet) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipeNet) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case p.conns <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// onClock runs a test with the protocol's own timing and synctest's clock.
+func onClock(t *testing.T, tools map[string]Handler, test func(*testing.T, *running, *gateway)) {
+	synctest.Test(t, func(t *testing.T) {
+		network := &pipeNet{conns: make(chan net.Conn), over: make(chan struct{})}
+		g := &gateway{t: t, peers: make(chan *peer, 16)}
+		server := &http.Server{Handler: http.HandlerFunc(g.serve)}
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			_ = server.Serve(network)
+		}()
+		t.Cleanup(func() {
+			_ = server.Close()
+			<-served
+		})
+		n := start(t, Options{
+			Server: "ws://gateway", UserID: "ana", NodeID: "desk-1",
+			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: network.dial, DisableKeepAlives: true}},
+		}, defaultTiming(), tools)
+		test(t, n, g)
+	})
+}
+
+func TestHeartbeatEvery20SecondsWithCurrentTasks(t *testing.T) {
+	t.Parallel()
+	tool := newGateInBubble()
+	onClock(t, map[string]Handler{"gate": tool.handle}, func(t *testing.T, _ *running, g *gateway) {
+		tool.open()
+		p := g.register()
+		began := time.Now()
+		for beat := 1; beat <= 3; beat++ {
+			p.expectWithin(`{"type":"heartbeat","status":"online","current_tasks":0}`, time.Minute)
+			p.write(`{"type":"heartbeat_ack"}`)
+			if since := time.Since(began); since != time.Duration(beat)*20*time.Second {
+				t.Fatalf("beat %d came after %v", beat, since)
+			}
+		}
+		p.write(callText("a", "gate"))
+		<-tool.begun
+		p.expectWithin(`{"type":"heartbeat","status":"online","current_tasks":1}`, time.Minute)
+		close(tool.release)
+		p.expect(answerText("a", "released"))
+		p.expectWithin(`{"type":"heartbeat","status":"online","current_tasks":0}`, time.Minute)
+	})
+}
+
+func TestSilenceOf60SecondsIsALostConnection(t *testing.T) {
+	t.Parallel()
+	onClock(t, nil, func(t *testing.T, _ *running, g *gateway) {
+		p := g.register()
+		began := time.Now()
+		for {
+			frame, err := p.readWithin(2 * time.Minute)
+			if err != nil {
+				break
+			}
+			if frame != `{"type":"heartbeat","status":"online","current_tasks":0}` {
+				t.Fatal(frame)
+			}
+		}
+		if since := time.Since(began); since != time.Minute {
+			t.Fatalf("the node gave up after %v", since)
+		}
+		g.register()
+		if since := time.Since(began); since > time.Minute+500*time.Millisecond {
+			t.Fatalf("the node came back after %v", since)
+		}
+	})
+}
+
+func TestRegisterUnansweredFor15SecondsIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	onClock(t, nil, func(t *testing.T, _ *running, g *gateway) {
+		began := time.Now()
+		p := g.accept()
+		p.read()
+		if _, err := p.readWithin(time.Minute); err == nil || time.Since(began) != 15*time.Second {
+			t.Fatalf("%v after %v", err, time.Since(began))
+		}
+		g.register()
+	})
+}
+
+func TestCallOfALostConnectionEndsAfter60Seconds(t *testing.T) {
+	t.Parallel()
+	tool := newGateInBubble()
+	ended := make(chan error, 1)
+	onClock(t, map[string]Handler{"gate": func(ctx context.Context, c Call) (Result, error) {
+		r, err := tool.handle(ctx, c)
+		ended <- err
+		return r, err
+	}}, func(t *testing.T, _ *running, g *gateway) {
+		tool.open()
+		ended = make(chan error, 1)
+		p := g.register()
+		p.write(callText("a", "gate"))
+		<-tool.begun
+		began := time.Now()
+		p.hangUp()
+		p = g.register()
+		p.expectWithin(`{"type":"heartbeat","status":"online","current_tasks":1}`, time.Minute)
+		p.write(`{"type":"heartbeat_ack"}`)
+		if err := <-ended; !errors.Is(err, ErrConnectionLost) {
+			t.Fatal(err)
+		}
+		if since := time.Since(began); since != time.Minute {
+			t.Fatalf("the call ended after %v", since)
+		}
+	})
+}
+
+// newGateInBubble returns a gate whose channels are made by open, inside the bubble that uses them.
+func newGateInBubble() *gate { return &gate{} }
+
+func (g *gate) open() { g.begun, g.release = make(chan string, 256), make(chan struct{}) }
+
+func (p *peer) readWithin(d time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	_, data, err := p.ws.Read(ctx)
+	return string(data), err
+}
+
+func (p *peer) expectWithin(want string, d time.Duration) {
+	p.t.Helper()
+	got, err := p.readWithin(d)
+	if err != nil || got != want {
+		p.t.Fatalf("the node sent %s (%v), want %s", got, err, want)
+	}
+}

@@ -1,0 +1,48 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/coder/websocket"
+)
+
+// dial does the handshake, with the token as a header so that it never stands in a URL.
+func (n *Node) dial(ctx context.Context) (*websocket.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, n.timing.dial)
+	defer cancel()
+	header := http.Header{}
+	if n.opts.Token != nil {
+		token, err := n.opts.Token(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("get a token: %w", err)
+		}
+		if token != "" {
+			header.Set("Authorization", "Bearer "+token)
+		}
+	}
+	ws, response, err := websocket.Dial(ctx, n.url, &websocket.DialOptions{
+		HTTPClient: n.opts.HTTPClient,
+		HTTPHeader: header,
+	})
+	if err != nil {
+		if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
+			return nil, &RefusedError{Status: response.StatusCode, Body: excerpt(response.Body)}
+		}
+		return nil, fmt.Errorf("connect to %s: %w", n.opts.Server, err)
+	}
+	ws.SetReadLimit(MaxFrameBytes)
+	return ws, nil
+}
+
+// excerpt returns the beginning of a refusal; the WebSocket library has cut it to 1 KiB.
+func excerpt(body io.Reader) string {
+	if body == nil {
+		return ""
+	}
+	text, _ := io.ReadAll(body)
+	return strings.TrimSpace(string(text))
+}

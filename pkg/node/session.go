@@ -1,0 +1,170 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+)
+
+// session is one connection. It reads in one goroutine, keeps itself alive in a second, and every call answers from its
+// own: the WebSocket library lets writers wait for each other.
+type session struct {
+	// Static after construction.
+	node *Node
+	ws   *websocket.Conn
+	// registered holds the gateway's answer to register, pings that the gateway wants a pong. Both have room for one.
+	registered chan registeredFrame
+	pings      chan struct{}
+}
+
+func newSession(n *Node, ws *websocket.Conn) *session {
+	return &session{node: n, ws: ws, registered: make(chan registeredFrame, 1), pings: make(chan struct{}, 1)}
+}
+
+// run owns the connection and its two goroutines. It returns nil where ctx ended, else why the connection did.
+func (s *session) run(ctx context.Context) error {
+	var goroutines sync.WaitGroup
+	lost := make(chan error, 1)
+	alive, die := context.WithCancel(ctx)
+	goroutines.Go(func() { lost <- s.read(ctx) })
+	goroutines.Go(func() { s.keepAlive(alive) })
+	defer func() {
+		die()
+		_ = s.ws.CloseNow()
+		goroutines.Wait()
+	}()
+
+	hello, err := register(s.node.opts, s.node.names)
+	if err != nil {
+		return fmt.Errorf("encode register: %w", err)
+	}
+	_ = s.send(ctx, hello) // why it failed, the reader knows better: it has the close code
+	late := time.NewTimer(s.node.timing.register)
+	defer late.Stop()
+	for {
+		select {
+		case answer := <-s.registered:
+			if !answer.Success {
+				return &RegisterError{Reason: answer.Error}
+			}
+			late.Stop()
+			s.node.opts.Logger.InfoContext(ctx, "node connected", "node", s.node.opts.NodeID)
+			s.node.enter(State{Phase: Connected})
+		case err := <-lost:
+			return s.registerVerdict(err)
+		case <-late.C:
+			return fmt.Errorf("the gateway did not answer register within %v", s.node.timing.register)
+		case <-ctx.Done():
+			s.leave()
+			return nil
+		}
+	}
+}
+
+// registerVerdict prefers the gateway's refusal to the close that follows it.
+func (s *session) registerVerdict(err error) error {
+	select {
+	case answer := <-s.registered:
+		if !answer.Success {
+			return &RegisterError{Reason: answer.Error}
+		}
+	default:
+	}
+	return err
+}
+
+// leave lets the calls, whose contexts have ended, send their answers, and says goodbye. A gateway that does not read
+// holds it up for a moment only.
+func (s *session) leave() {
+	hurry := time.AfterFunc(s.node.timing.leave, func() { _ = s.ws.CloseNow() })
+	defer hurry.Stop()
+	s.node.calls.drain()
+	_ = s.ws.Close(websocket.StatusNormalClosure, "the node stops")
+}
+
+// send writes one frame. Its deadline is its own: an answer is sent also where the call's context has ended. A
+// connection that is closed ends every send.
+func (s *session) send(ctx context.Context, frame []byte) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.node.timing.write)
+	defer cancel()
+	return s.ws.Write(ctx, websocket.MessageText, frame)
+}
+
+// keepAlive sends heartbeats, and pongs, which the reader leaves to it so that a write never holds up reading.
+func (s *session) keepAlive(ctx context.Context) {
+	ticks := time.NewTicker(s.node.timing.heartbeat)
+	defer ticks.Stop()
+	for {
+		var err error
+		select {
+		case <-ticks.C:
+			err = s.send(ctx, heartbeat(s.node.calls.running()))
+		case <-s.pings:
+			err = s.send(ctx, pong)
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			_ = s.ws.CloseNow() // the reader reports the loss
+			return
+		}
+	}
+}
+
+// read handles frames until the connection ends. It returns why.
+func (s *session) read(ctx context.Context) error {
+	for {
+		kind, data, err := s.readFrame(ctx)
+		if err != nil {
+			return connectionError(err)
+		}
+		if kind != websocket.MessageText {
+			s.node.opts.Logger.DebugContext(ctx, "binary frame ignored", "bytes", len(data))
+			continue
+		}
+		s.handle(ctx, data)
+	}
+}
+
+// readFrame takes silence for a dead connection: heartbeats are answered, and the gateway pings besides. It goes on while
+// ctx ends, since calls are still being answered then.
+func (s *session) readFrame(ctx context.Context) (websocket.MessageType, []byte, error) {
+	silence, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.node.timing.silence)
+	defer cancel()
+	kind, data, err := s.ws.Read(silence)
+	if errors.Is(silence.Err(), context.DeadlineExceeded) && websocket.CloseStatus(err) == -1 && err != nil {
+		err = fmt.Errorf("the gateway was silent for %v", s.node.timing.silence)
+	}
+	return kind, data, err
+}
+
+func (s *session) handle(ctx context.Context, data []byte) {
+	switch f := parse(data).(type) {
+	case callFrame:
+		s.call(ctx, f)
+	case cancelFrame:
+		s.node.calls.cancelCall(f.id, &CancelledError{Reason: f.reason})
+	case pingFrame:
+		offer(s.pings, struct{}{})
+	case registeredFrame:
+		offer(s.registered, f)
+	case badFrame:
+		s.node.opts.Logger.WarnContext(ctx, "bad frame", "problem", f.message)
+		_ = s.send(ctx, jsonrpc.ErrorFrame(f.id, f.code, f.message))
+	case ignoredFrame:
+		s.node.opts.Logger.DebugContext(ctx, "frame ignored", "what", f.what)
+	}
+}
+
+// offer puts v where there is room for it. A second ping or `registered` before the first was looked at says nothing new.
+func offer[T any](c chan<- T, v T) {
+	select {
+	case c <- v:
+	default:
+	}
+}
