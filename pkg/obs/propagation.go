@@ -28,7 +28,7 @@ func InjectHTTP(ctx context.Context, h http.Header) {
 
 // ExtractHTTP returns ctx with the trace that the headers of a request name, or ctx itself.
 func ExtractHTTP(ctx context.Context, h http.Header) context.Context {
-	if h.Get(traceparent) == "" {
+	if len(h["Traceparent"]) == 0 { // h.Get would allocate the canonical name first
 		return ctx
 	}
 	return w3c.Extract(ctx, propagation.HeaderCarrier(h))
