@@ -3,14 +3,17 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nuid"
 )
 
-// HeaderChunk numbers the messages of a payload that is larger than one message may be: "index/count/bytes". The bus
-// keeps the order of one publisher on one subject, so a gap means that something was lost.
+// HeaderChunk numbers the messages of a payload that is larger than one message may be:
+// "index/count/bytes/stream". The bus keeps the order of one publisher on one subject, so a gap means that something was
+// lost; the stream tells publishers on the same subject apart.
 const HeaderChunk = "Hecaton-Chunk"
 
 // DefaultMaxTotal bounds a payload that comes in chunks, in bytes.
@@ -39,14 +42,14 @@ func (c *Conn) PublishAny(msg *nats.Msg) error {
 		return c.PublishMsg(msg)
 	}
 	count := (len(msg.Data) + size - 1) / size
-	total := strconv.Itoa(len(msg.Data))
+	tail := "/" + strconv.Itoa(count) + "/" + strconv.Itoa(len(msg.Data)) + "/" + nuid.Next()
 	for i := range count {
 		part := nats.NewMsg(msg.Subject)
 		part.Reply = msg.Reply
 		for k, v := range msg.Header {
 			part.Header[k] = v
 		}
-		part.Header.Set(HeaderChunk, strconv.Itoa(i)+"/"+strconv.Itoa(count)+"/"+total)
+		part.Header.Set(HeaderChunk, strconv.Itoa(i)+tail)
 		part.Data = msg.Data[i*size : min((i+1)*size, len(msg.Data))]
 		if err := c.PublishMsg(part); err != nil {
 			return fmt.Errorf("chunk %d of %d: %w", i+1, count, err)
@@ -68,7 +71,7 @@ func (a *Assembly) Add(msg *nats.Msg, maxTotal int) ([]byte, error) {
 	if header == "" {
 		return msg.Data, nil
 	}
-	index, count, total, err := parseChunk(header)
+	index, count, total, _, err := parseChunk(header)
 	switch {
 	case err != nil:
 		return nil, &ChunkError{fmt.Sprintf("header %q: %v", header, err)}
@@ -92,19 +95,63 @@ func (a *Assembly) Add(msg *nats.Msg, maxTotal int) ([]byte, error) {
 	return a.data, nil
 }
 
-func parseChunk(header string) (index, count, total int, err error) {
+func parseChunk(header string) (index, count, total int, stream string, err error) {
 	parts := strings.Split(header, "/")
-	if len(parts) != 3 {
-		return 0, 0, 0, errChunkHeader
+	if len(parts) != 4 {
+		return 0, 0, 0, "", errChunkHeader
 	}
 	var n [3]int
-	for i, p := range parts {
+	for i, p := range parts[:3] {
 		if n[i], err = strconv.Atoi(p); err != nil || n[i] < 0 {
-			return 0, 0, 0, errChunkHeader
+			return 0, 0, 0, "", errChunkHeader
 		}
 	}
 	if n[0] >= n[1] {
-		return 0, 0, 0, errChunkHeader
+		return 0, 0, 0, "", errChunkHeader
 	}
-	return n[0], n[1], n[2], nil
+	return n[0], n[1], n[2], parts[3], nil
+}
+
+// maxStreams bounds the payloads that an Assembler puts together at once.
+const maxStreams = 64
+
+// Assembler puts together the payloads of several publishers on one subject. The zero value is ready; it is not safe for
+// concurrent use.
+type Assembler struct {
+	open  map[string]*Assembly
+	order []string // oldest first
+}
+
+// Add is as [Assembly.Add]. A payload that stays unfinished while many others begin is forgotten.
+func (a *Assembler) Add(msg *nats.Msg, maxTotal int) ([]byte, error) {
+	header := msg.Header.Get(HeaderChunk)
+	if header == "" {
+		return msg.Data, nil
+	}
+	_, _, _, stream, err := parseChunk(header)
+	if err != nil {
+		return nil, &ChunkError{fmt.Sprintf("header %q: %v", header, err)}
+	}
+	if a.open == nil {
+		a.open = make(map[string]*Assembly)
+	}
+	part := a.open[stream]
+	if part == nil {
+		if len(a.order) == maxStreams {
+			a.forget(a.order[0])
+		}
+		part = &Assembly{}
+		a.open[stream] = part
+		a.order = append(a.order, stream)
+	}
+	data, err := part.Add(msg, maxTotal)
+	if data != nil || err != nil {
+		a.forget(stream)
+	}
+	return data, err
+}
+
+func (a *Assembler) forget(stream string) {
+	delete(a.open, stream)
+	a.order = slices.DeleteFunc(a.order, func(s string) bool { return s == stream })
 }

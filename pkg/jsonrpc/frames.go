@@ -36,7 +36,6 @@ type Call struct {
 	Tool      string
 	Arguments []byte // a validated JSON object; empty means {}
 	SessionID string // left out where empty
-	Meta      *Meta  // left out where nil
 }
 
 // Append appends the frame to b, its members in the order of the seed's example.
@@ -54,16 +53,18 @@ func (c Call) Append(b []byte) []byte {
 		b = append(b, `,"session_id":`...)
 		b = AppendString(b, c.SessionID)
 	}
-	if c.Meta != nil {
-		b = append(b, `,"_meta":{"progressToken":`...)
-		b = AppendString(b, c.Meta.ProgressToken)
-		if c.Meta.Traceparent != "" {
-			b = append(b, `,"traceparent":`...)
-			b = AppendString(b, c.Meta.Traceparent)
-		}
-		b = append(b, '}')
-	}
 	return append(b, "}}"...)
+}
+
+// Append appends the member `"_meta":{…}` to b.
+func (m Meta) Append(b []byte) []byte {
+	b = append(b, `"_meta":{"progressToken":`...)
+	b = AppendString(b, m.ProgressToken)
+	if m.Traceparent != "" {
+		b = append(b, `,"traceparent":`...)
+		b = AppendString(b, m.Traceparent)
+	}
+	return append(b, '}')
 }
 
 // Cancelled returns the notification that a call was given up.

@@ -72,8 +72,8 @@ func TestFramesAreTheSeeds(t *testing.T) {
 	if got := string(call.Append(nil)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	call = Call{ID: "1", Tool: "a<b>\"\u2028", Meta: &Meta{ProgressToken: "1", Traceparent: "00-x"}}
-	want = `{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"a<b>\"\u2028","arguments":{},"_meta":{"progressToken":"1","traceparent":"00-x"}}}`
+	call = Call{ID: "1", Tool: "a<b>\"\u2028"}
+	want = `{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"a<b>\"\u2028","arguments":{}}}`
 	if got := string(call.Append(nil)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -24,43 +24,48 @@ type Frame struct {
 // twice the last one counts, as in JavaScript, Python and Go.
 func Skim(b []byte) (Frame, error) {
 	f := Frame{Raw: b}
+	return f, members(b, f.keep)
+}
+
+// members validates an object and yields its members, each name without its quotes and escapes.
+func members(b []byte, yield func(name, value []byte)) error {
 	i := space(b, 0)
 	if i == len(b) || b[i] != '{' {
 		if err := Valid(b); err != nil {
-			return f, err
+			return err
 		}
-		return f, ErrNotObject
+		return ErrNotObject
 	}
 	i = space(b, i+1)
 	if i < len(b) && b[i] == '}' {
-		return f, ends(b, i+1)
+		return ends(b, i+1)
 	}
 	for {
 		start := i
 		colon, err := key(b, i)
 		if err != nil {
-			return f, err
+			return err
 		}
-		name := bytes.TrimRight(b[start:colon-1], " \t\r\n")
+		name := Text(bytes.TrimRight(b[start:colon-1], " \t\r\n"))
 		if start = space(b, colon); start == len(b) {
 			_, err = bad(start, "unexpected end")
-			return f, err
+			return err
 		}
 		stop, err := value(b, start)
 		if err != nil {
-			return f, err
+			return err
 		}
-		f.keep(name, b[start:stop:stop])
+		yield(name, b[start:stop:stop])
 		i = space(b, stop)
 		switch {
 		case i == len(b):
 			_, err = bad(i, "unexpected end")
-			return f, err
+			return err
 		case b[i] == '}':
-			return f, ends(b, i+1)
+			return ends(b, i+1)
 		case b[i] != ',':
 			_, err = bad(i, "expected a comma or a closing bracket")
-			return f, err
+			return err
 		}
 		i = space(b, i+1)
 	}
@@ -74,12 +79,9 @@ func ends(b []byte, i int) error {
 	return nil
 }
 
-// keep remembers a member if it is one of the well-known; name is in quotes.
+// keep remembers a member if it is one of the well-known.
 func (f *Frame) keep(name, value []byte) {
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = append(append([]byte{'"'}, Text(name)...), '"')
-	}
-	switch string(name[1 : len(name)-1]) {
+	switch string(name) {
 	case "type":
 		f.Type = value
 	case "jsonrpc":
@@ -119,3 +121,15 @@ func IsNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
 
 // IsObject reports whether a validated value is an object.
 func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// StringMember returns the text of a string member of a validated object, for the rare readers that need one member
+// beyond those of a [Frame]; "" where it is missing or no string.
+func StringMember(object []byte, name string) string {
+	var text string
+	_ = members(object, func(key, value []byte) {
+		if string(key) == name {
+			text = string(Text(value))
+		}
+	})
+	return text
+}
