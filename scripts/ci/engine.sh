@@ -40,7 +40,8 @@ stop() {
   local p
   p=$(cat "$pid")
   rm -f "$pid"
-  kill "$p" 2>/dev/null || return 0
+  [[ $(cat "/proc/$p/comm" 2>/dev/null) == dockerd ]] || return 0 # gone, and its number somebody else's
+  kill "$p"
   for _ in $(seq 150); do kill -0 "$p" 2>/dev/null || return 0; sleep .1; done
   echo "engine.sh: dockerd ($p) is still there 15 s after SIGTERM" >&2
 }

@@ -25,7 +25,7 @@ EOF
   (
     export APT_CONFIG=$apt/apt.conf
     apt-get -qq update
-    cd "$dir"
+    cd "$dir" || exit
     rm -f ./*.deb # an earlier run's, perhaps older
     apt-get -qq download "$@" >/dev/null
   )

@@ -1,0 +1,78 @@
+# Everything a contributor runs. Plain `make` lists it. Go is all that is needed unless a target says otherwise.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PKGS        ?= work
+GOTESTFLAGS ?=
+TIMEOUT     ?= 20m
+FUZZTIME    ?= 10s
+BENCHFLAGS  ?=
+
+MODULES = $(shell scripts/modules.sh)
+GOTEST  = bin/gotest $(if $(filter 1,$(TEST_REQUIRE_REAL)),-no-skips)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+## ---- run ----
+
+.PHONY: run build
+run: ## start a cluster of two gateways with a desktop node, show one call across them, and serve
+	go run ./services/hecaton/cmd/hecaton up --gateways 2 --demo
+
+build: ## compile the programs into bin/
+	go build -trimpath -o bin/ $(patsubst %,./%/...,$(wildcard services/*/cmd))
+
+## ---- test ----
+
+.PHONY: test test-race integration extension fuzz bench
+test: bin/gotest ## run every test, real servers where they are, stand-ins elsewhere (TEST_REQUIRE_REAL=1: no stand-in, no skip)
+	$(GOTEST) -timeout $(TIMEOUT) $(GOTESTFLAGS) $(PKGS)
+
+test-race: ## the same under the race detector (needs a C compiler)
+	$(MAKE) test GOTESTFLAGS="-race $(GOTESTFLAGS)"
+
+integration: bin/gotest ## tests against Redis and NATS in containers (needs a Docker engine)
+	$(GOTEST) -timeout $(TIMEOUT) -tags integration $(GOTESTFLAGS) $$(scripts/integration-packages.sh)
+
+extension: ## the browser extension's unit tests (needs Node.js)
+	cd services/browser-extension && node --test
+
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
+
+bench: ## measure a call beside a bare relay in one run, and print the ratios
+	go run ./services/e2e/bench $(BENCHFLAGS)
+
+## ---- code ----
+
+.PHONY: generate tidy fmt lint
+generate: ## regenerate proto/gen
+	cd proto && GOWORK=off go tool -modfile=../scripts/tools/go.mod buf generate
+
+tidy: ## go mod tidy in every module
+	for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy); done
+
+fmt: ## gofmt everything
+	gofmt -w $(MODULES)
+
+lint: bin/golangci-lint ## golangci-lint over the workspace
+	bin/golangci-lint run $(patsubst %,./%/...,$(filter-out scripts/%,$(MODULES)))
+
+.PHONY: verify ci
+verify: ## check all that must hold of the code without running it
+	scripts/verify.sh
+
+ci: ## what CI runs: everything, on a Debian 12 machine, installing what is missing (as root)
+	bash .ci/run
+
+# Tools that must see the workspace are built first: "go tool -modfile" works outside of one only.
+bin/gotest: $(wildcard scripts/tools/gotest/*.go)
+	GOWORK=off go build -C scripts/tools -o $(CURDIR)/bin/ ./gotest
+
+bin/golangci-lint: scripts/tools/lint/go.mod
+	GOWORK=off go build -C scripts/tools/lint -o $(CURDIR)/bin/ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

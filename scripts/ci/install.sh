@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# Installs the named Debian packages, those that are missing.
+set -euo pipefail
+missing=()
+for p; do
+  [[ $(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null) == installed ]] || missing+=("$p")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+echo "installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+apt-get -qq update
+apt-get -qq install -y --no-install-recommends -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "${missing[@]}" >/dev/null

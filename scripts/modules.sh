@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Prints the directory of every Go module here, the workspace's first, then the tools', one a line. The tools stay outside
+# the workspace so that the versions they need do not bend ours.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+sed -n 's|^\t\./||p' go.work
+git ls-files 'scripts/*go.mod' | xargs -n1 dirname

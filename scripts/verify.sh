@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Checks all that must hold of the code without running it: every check runs, then the failed ones are named.
+# Nothing in the work tree is changed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mapfile -t modules < <(scripts/modules.sh)
+tools=$PWD/scripts/tools/go.mod
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+failed=()
+
+# check <name> <what to do about it> <command>...: the commands below are conditions here, so set -e does not reach into
+# them: each one's own status must say whether it holds.
+check() {
+  local name=$1 remedy=$2
+  shift 2
+  printf '== %s\n' "$name"
+  "$@" || failed+=("$name: $remedy")
+}
+
+buf() { (cd proto && GOWORK=off go tool -modfile="$tools" buf "$@"); }
+
+generated() { buf generate -o "$tmp" && diff -r proto/gen "$tmp/gen"; }
+
+formatted() {
+  local files
+  files=$(gofmt -l "${modules[@]}")
+  [ -z "$files" ] || { echo "$files"; return 1; }
+}
+
+tidy() {
+  local m bad=0
+  for m in "${modules[@]}"; do
+    (cd "$m" && GOWORK=off go mod tidy -diff) || { echo "$m/go.mod is not tidy" >&2; bad=1; }
+  done
+  return "$bad"
+}
+
+# The base is the commit where this branch left main; on main itself, the commit before.
+unbroken() {
+  local main base
+  main=$(git rev-parse -q --verify origin/main || git rev-parse -q --verify main || git rev-parse HEAD)
+  base=$(git merge-base HEAD "$main")
+  [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse -q --verify HEAD^ || echo "$base")
+  git archive "$base" proto | tar -x -C "$tmp" && buf breaking --against "$tmp/proto"
+}
+
+scripts_clean() {
+  if command -v shellcheck >/dev/null; then
+    git ls-files -z '*.sh' .ci/run | xargs -0 shellcheck -S warning -x -P SCRIPTDIR
+  else
+    echo 'shellcheck is not installed: left out'
+  fi
+}
+
+tools_work() { (cd scripts/tools && GOWORK=off go vet ./... && GOWORK=off go test ./...); }
+
+check 'proto/gen is what the protos generate' 'run make generate' generated
+check 'the protos follow the style' 'see buf lint above' buf lint
+check 'the protos keep what main promises' 'keep the old field, or version the package' unbroken
+check 'Go files are formatted' 'run make fmt' formatted
+check 'go.mod files are tidy' 'run make tidy' tidy
+check 'the Go code passes golangci-lint' 'see above' make lint
+check 'the scripts pass shellcheck' 'see above' scripts_clean
+check 'the project'"'"'s own tools work' 'see above' tools_work
+
+[ ${#failed[@]} -eq 0 ] && echo 'all verified' && exit
+printf 'FAILED  %s\n' "${failed[@]}" >&2
+exit 1
