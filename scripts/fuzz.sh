@@ -8,6 +8,6 @@ while IFS=: read -r file target; do
   found=$((found + 1))
   echo "fuzz $target in ${file%/*} for ${FUZZTIME:=10s}"
   go test -run '^$' -fuzz "^$target\$" -fuzztime "$FUZZTIME" "./${file%/*}" || failed=$((failed + 1))
-done < <(git grep -oE '^func Fuzz[A-Za-z0-9_]*\(' -- '*_test.go' | sed -e 's/:func /:/' -e 's/($//')
+done < <(git grep --untracked -oE '^func Fuzz[A-Za-z0-9_]*\(' -- '*_test.go' | sed -e 's/:func /:/' -e 's/($//')
 echo "$((found - failed)) passed, $failed failed"
 [ "$found" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -12,7 +12,8 @@ import (
 
 func TestSharedServersAnswer(t *testing.T) {
 	t.Parallel()
-	opts, err := redis.ParseURL(Redis(t))
+	redisURL, natsURL := Redis(t), NATS(t)
+	opts, err := redis.ParseURL(redisURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,13 +22,13 @@ func TestSharedServersAnswer(t *testing.T) {
 	if err := c.Ping(t.Context()).Err(); err != nil {
 		t.Errorf("redis: %v", err)
 	}
-	nc, err := nats.Connect(NATS(t))
+	nc, err := nats.Connect(natsURL)
 	if err != nil {
 		t.Fatalf("nats: %v", err)
 	}
 	nc.Close()
-	if Redis(t) != Redis(t) || NATS(t) != NATS(t) {
-		t.Error("the shared servers change between calls")
+	if r, n := Redis(t), NATS(t); r != redisURL || n != natsURL {
+		t.Errorf("the shared servers moved to %s and %s", r, n)
 	}
 }
 
