@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 PKGS        ?= work
 GOTESTFLAGS ?=
 TIMEOUT     ?= 20m
-FUZZTIME    ?= 10s
+FUZZTIME    ?= 10000x
 BENCHFLAGS  ?=
 
 MODULES = $(shell scripts/modules.sh)
@@ -42,7 +42,7 @@ integration: bin/gotest ## tests against Redis and NATS in containers (needs a D
 extension: ## the browser extension's unit tests (needs Node.js)
 	cd services/browser-extension && node --test
 
-fuzz: ## run every fuzz target for FUZZTIME (10s)
+fuzz: ## run every fuzz target for FUZZTIME (10000x: a count, or a time such as 5m)
 	FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 bench: ## measure a call beside a bare relay in one run, and print the ratios
