@@ -191,6 +191,9 @@ func TestJWKSFailsStatic(t *testing.T) {
 	s := newKeyServer(t)
 	s.publish(t, map[string]any{"k": key.Public()})
 	a := remote(t, s, 0)
+	s.mu.Lock()
+	bait := strings.Replace(s.answer, `"kid":"k"`, `"kid":"unknown"`, 1) // would make the unknown key known
+	s.mu.Unlock()
 	if err := a.Check(t.Context()); err == nil {
 		t.Error("ready before any key was fetched")
 	}
@@ -204,7 +207,7 @@ func TestJWKSFailsStatic(t *testing.T) {
 		"an error":     {500, "oops"},
 		"no keys":      {200, `{"keys":[]}`},
 		"no JSON":      {200, "<html>"},
-		"far too much": {200, `{"keys":[],"x":"` + strings.Repeat("x", jwksBytes) + `"}`},
+		"far too much": {200, `{"x":"` + strings.Repeat("x", jwksBytes) + `",` + strings.TrimPrefix(bait, "{")},
 	} {
 		s.set(answer.status, answer.body)
 		before := s.fetches.Load()

@@ -179,7 +179,6 @@ var privateDomains = []string{".localhost", ".local", ".internal"}
 
 func (a *Authenticator) ownHost(hostport string) bool {
 	host, _ := splitPort(strings.ToLower(hostport))
-	host = strings.TrimSuffix(host, ".")
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
 		return true
 	}

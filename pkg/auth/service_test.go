@@ -120,7 +120,8 @@ func TestServiceToken(t *testing.T) {
 		"missing":          {conn: dial(t, address, optionsOf(t, auth.ServiceAuth{})...), want: codes.Unauthenticated},
 		"empty":            {conn: plain, metadata: []string{"authorization", "Bearer "}, want: codes.Unauthenticated},
 		"without a scheme": {conn: plain, metadata: []string{"authorization", serviceToken.Reveal()}, want: codes.Unauthenticated},
-		"two, one right":   {conn: plain, metadata: []string{"authorization", "Bearer x", "authorization", "Bearer " + serviceToken.Reveal()}, want: codes.Unauthenticated},
+		"another scheme":   {conn: plain, metadata: []string{"authorization", "Basic " + serviceToken.Reveal()}, want: codes.Unauthenticated},
+		"two, one right":   {conn: plain, metadata: []string{"authorization", "Bearer " + serviceToken.Reveal(), "authorization", "Bearer x"}, want: codes.Unauthenticated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

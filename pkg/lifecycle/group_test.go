@@ -64,7 +64,11 @@ func TestStartsInOrderAndStopsInReverse(t *testing.T) {
 		var g lifecycle.Group
 		g.Add("a", j.note("start a"), j.note("stop a"))
 		g.Go("b", j.running("b"), j.note("stop b"))
-		g.Add("c", nil, j.note("stop c"))
+		g.Add("c", nil, func(context.Context) error {
+			synctest.Wait() // b would end now if it could
+			j.add("stop c")
+			return nil
+		})
 		g.Add("d", j.note("start d"), nil)
 		g.Go("e", j.running("e"), nil)
 		ctx, cancel := context.WithCancel(t.Context())
