@@ -1,0 +1,59 @@
+package store
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/maintnotifications"
+)
+
+// patience bounds each step of a command: to dial, to write, to read. A caller whose Redis is away learns it in two
+// seconds at most, and a Redis that is back is used by the next command.
+const patience = time.Second
+
+// Open returns a client for a redis:// or rediss:// URL. One or more parameters addr=host:port make it a client of the
+// Redis Cluster that these nodes belong to; timeouts in the URL win over ours. It connects when first used.
+//
+// Commands are not retried: a repeated deregistration would answer that there was nothing to remove, and its
+// announcement would be lost.
+func Open(rawURL string) (redis.UniversalClient, error) {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("redis url: %w", redact(err))
+	}
+	// The handshake for maintenance events of one hosted Redis costs every connection a round trip.
+	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	if u.Query().Has("addr") {
+		o, err := redis.ParseClusterURL(rawURL)
+		if err != nil {
+			return nil, fmt.Errorf("redis url: %w", redact(err))
+		}
+		o.DialTimeout, o.PoolTimeout = cmp.Or(o.DialTimeout, patience), cmp.Or(o.PoolTimeout, patience)
+		o.ReadTimeout, o.WriteTimeout = cmp.Or(o.ReadTimeout, patience), cmp.Or(o.WriteTimeout, patience)
+		o.DialerRetries, o.MaxRetries, o.ContextTimeoutEnabled = 1, -1, true
+		o.MaintNotificationsConfig = quiet
+		return redis.NewClusterClient(o), nil
+	}
+	o, err := redis.ParseURL(rawURL)
+	if err != nil {
+		return nil, fmt.Errorf("redis url: %w", redact(err))
+	}
+	o.DialTimeout, o.PoolTimeout = cmp.Or(o.DialTimeout, patience), cmp.Or(o.PoolTimeout, patience)
+	o.ReadTimeout, o.WriteTimeout = cmp.Or(o.ReadTimeout, patience), cmp.Or(o.WriteTimeout, patience)
+	o.DialerRetries, o.MaxRetries, o.ContextTimeoutEnabled = 1, -1, true
+	o.MaintNotificationsConfig = quiet
+	return redis.NewClient(o), nil
+}
+
+// redact drops the URL, which may hold a password, from an error of net/url.
+func redact(err error) error {
+	var e *url.Error
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+-- register.lua: stores a connection of a node where none is newer and the user has room.
+--
+-- KEYS[1] hecaton:{user}:nodes
+-- KEYS[2] hecaton:{user}:node:<id>
+-- KEYS[3] hecaton:{user}:epoch:<id>
+-- KEYS[4] hecaton:{user}:last
+-- KEYS[5] hecaton:{user}:gone
+--
+-- ARGV[1]  node id
+-- ARGV[2]  epoch of a connection that was registered before; 0 for a new one
+-- ARGV[3]  gateway id
+-- ARGV[4]  status; 0: online, or as it was
+-- ARGV[5]  current tasks
+-- ARGV[6]  when the connection was accepted, unix ns; '': now, or as it was
+-- ARGV[7]  info
+-- ARGV[8]  lease, ms
+-- ARGV[9]  how many nodes a user may have
+-- ARGV[10] how long nodes and last outlive their last change, ms
+-- ARGV[11] how long the epoch outlives its last change, ms
+--
+-- Returns {'registered', epoch, 'online' | 'updated' | 'same', status, tasks, connected, now}
+--      or {'too many', 0}
+--      or {'superseded', newest epoch}
+local nodes, node, counter, last, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local id, own, status, tasks, connected, info = ARGV[1], tonumber(ARGV[2]), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+
+local newest = tonumber(redis.call('GET', counter) or 0)
+local alive = live(nodes, id)
+local held = {}
+if alive then
+  held = redis.call('HMGET', node, 'epoch', 'status', 'tasks', 'connected', 'info')
+  newest = math.max(newest, tonumber(held[1] or 0))
+end
+
+local epoch = own
+if own == 0 then
+  -- Milliseconds keep epochs growing even after Redis was emptied.
+  epoch = math.max(newest + 1, now)
+elseif newest > own then
+  return { 'superseded', newest }
+end
+
+if not alive and redis.call('ZCOUNT', nodes, '(' .. int(now), '+inf') >= tonumber(ARGV[9]) then
+  return { 'too many', 0 }
+end
+
+local change = 'online'
+if held[1] and tonumber(held[1]) == own then
+  if status == '0' then
+    status, tasks = held[2], held[3]
+  end
+  if connected == '' then
+    connected = held[4]
+  end
+  change = 'updated'
+  if info == held[5] and status == held[2] and tasks == held[3] then
+    change = 'same'
+  end
+end
+if status == '0' then
+  status = '1'
+end
+if connected == '' then
+  connected = time[1] .. string.format('%06d', tonumber(time[2])) .. '000'
+end
+
+local ends = int(now + tonumber(ARGV[8]))
+redis.call('SET', counter, int(epoch), 'PX', ARGV[11])
+redis.call('HSET', node, 'info', info, 'gateway', ARGV[3], 'epoch', int(epoch), 'status', status, 'tasks', tasks,
+  'connected', connected, 'seen', int(now))
+redis.call('PEXPIREAT', node, ends)
+redis.call('ZADD', nodes, ends, id)
+redis.call('PEXPIRE', nodes, ARGV[10])
+redis.call('HSET', last, id, int(epoch) .. ' ' .. connected .. ' ' .. info)
+redis.call('PEXPIRE', last, ARGV[10])
+redis.call('ZREM', gone, id)
+return { 'registered', epoch, change, tonumber(status), tonumber(tasks), connected, now }

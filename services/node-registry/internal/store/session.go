@@ -1,0 +1,84 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+)
+
+// Session is what the store knows of a session at one moment.
+type Session struct {
+	// Bound is the node that the session is bound to; empty where it is not.
+	Bound ids.NodeID
+	// Last is what is known of the bound node, as of one that is not connected; nil where the session is not bound.
+	Last *nodev1.Node
+	// Live are the user's live nodes.
+	Live []ids.NodeID
+}
+
+// BoundIsLive tells whether the session's node is connected.
+func (s Session) BoundIsLive() bool { return s.Bound != "" && slices.Contains(s.Live, s.Bound) }
+
+// Session reads a session. One that is in use lives on for a whole SessionTTL.
+func (s *Store) Session(ctx context.Context, user ids.UserID, id ids.SessionID, inUse bool) (Session, error) {
+	const doing = "read a session"
+	keys, ttl := keysOf(user), int64(0)
+	if inUse {
+		ttl = ms(s.rules.SessionTTL)
+	}
+	reply, err := s.run(ctx, call{
+		script: sessionScript, keys: []string{keys.session(id), keys.nodes(), keys.last()}, args: []any{ttl},
+	})
+	if err != nil {
+		return Session{}, failure(ctx, doing, err)
+	}
+	session, entry := Session{Bound: ids.NodeID(reply.text())}, reply.text()
+	for reply.more() {
+		session.Live = append(session.Live, ids.NodeID(reply.text()))
+	}
+	if reply.err != nil {
+		return Session{}, failure(ctx, doing, reply.err)
+	}
+	if session.Bound != "" {
+		if session.Last, err = goneNode(session.Bound, entry, time.Time{}); err != nil {
+			return Session{}, failure(ctx, doing, err)
+		}
+	}
+	return session, nil
+}
+
+// Bind ties a session to a node, whatever it was bound to; [ErrNeverSeen] where the node was never registered.
+func (s *Store) Bind(ctx context.Context, user ids.UserID, id ids.SessionID, node ids.NodeID) error {
+	const doing = "bind a session"
+	keys := keysOf(user)
+	reply, err := s.run(ctx, call{
+		script: bindScript,
+		keys:   []string{keys.session(id), keys.epoch(node)},
+		args:   []any{string(node), ms(s.rules.SessionTTL)},
+	})
+	if err != nil {
+		return failure(ctx, doing, err)
+	}
+	if reply.number() == 0 && reply.err == nil {
+		return ErrNeverSeen
+	}
+	return failure(ctx, doing, reply.err)
+}
+
+// Adopt ties a session to a node unless it is bound, and returns the node that it is bound to now.
+func (s *Store) Adopt(ctx context.Context, user ids.UserID, id ids.SessionID, node ids.NodeID) (ids.NodeID, error) {
+	const doing = "bind a session"
+	reply, err := s.run(ctx, call{
+		script: adoptScript,
+		keys:   []string{keysOf(user).session(id)},
+		args:   []any{string(node), ms(s.rules.SessionTTL)},
+	})
+	if err != nil {
+		return "", failure(ctx, doing, err)
+	}
+	bound := ids.NodeID(reply.text())
+	return bound, failure(ctx, doing, reply.err)
+}

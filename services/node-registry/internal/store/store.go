@@ -1,0 +1,53 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Rules are the numbers of presence.
+type Rules struct {
+	// Lease is how long a node is present without a sign of life.
+	Lease time.Duration
+	// NodesPerUser is how many live nodes a user may have.
+	NodesPerUser int
+	// SessionTTL is how long a binding outlives its last use.
+	SessionTTL time.Duration
+}
+
+// DefaultRules are those of docs/architecture.md ("Redis") and seed 000.
+var DefaultRules = Rules{Lease: time.Minute, NodesPerUser: 10, SessionTTL: 24 * time.Hour}
+
+const (
+	// recently is how long a node that went away is listed as offline (docs/architecture.md, "Presence").
+	recently = time.Minute
+	// remembered is how long what is known of a user's absent nodes outlives their last sign of life.
+	remembered = 24 * time.Hour
+	// seenFor is how long a node counts as seen. Epochs need no counter to grow, but who keeps registering under new
+	// names must not fill Redis for good.
+	seenFor = 90 * 24 * time.Hour
+	// goneKept bounds the nodes of one user that are remembered while they are gone.
+	goneKept = 16
+)
+
+// Store is presence in Redis. It is safe for concurrent use and keeps no state of its own.
+type Store struct {
+	client redis.UniversalClient
+	rules  Rules
+}
+
+// New returns a Store over client, which stays the caller's.
+func New(client redis.UniversalClient, rules Rules) *Store {
+	return &Store{client: client, rules: rules}
+}
+
+// Ping fails where Redis cannot be used now.
+func (s *Store) Ping(ctx context.Context) error {
+	return failure(ctx, "ping", s.client.Ping(ctx).Err())
+}
+
+func ms(d time.Duration) int64 { return d.Milliseconds() }
+
+func fromMS(n int64) time.Time { return time.UnixMilli(n) }
