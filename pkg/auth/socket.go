@@ -21,24 +21,30 @@ type SocketIdentity struct {
 // AuthenticateSocket returns the identity of a request that opens a WebSocket for user, whom its URL names. In jwt mode
 // the token stands in the Authorization header, in the subprotocol list (bearer.<jwt>) or in ?token=, and user must be
 // its subject; in trusted mode user is believed. Errors are *[Error].
+//
+// The subprotocol is set with an error too: who accepts the socket only to refuse it by close code needs it.
 func (a *Authenticator) AuthenticateSocket(r *http.Request, user ids.UserID) (SocketIdentity, error) {
 	offer := readOffer(r)
+	id, err := a.socketUser(r, user, offer)
+	return SocketIdentity{Identity: id, Subprotocol: offer.answer()}, err
+}
+
+func (a *Authenticator) socketUser(r *http.Request, user ids.UserID, offer offer) (Identity, error) {
 	if a.mode == Trusted {
-		id, err := a.trust(user)
-		return SocketIdentity{Identity: id, Subprotocol: offer.answer()}, err
+		return a.trust(user)
 	}
 	token, err := socketToken(r, offer)
 	if err != nil {
-		return SocketIdentity{}, err
+		return Identity{}, err
 	}
 	id, err := a.Verify(r.Context(), token)
 	if err != nil {
-		return SocketIdentity{}, err
+		return Identity{}, err
 	}
 	if id.User != user {
-		return SocketIdentity{}, refuse(Forbidden, nil, "the user named in the URL is not the token's subject")
+		return Identity{}, refuse(Forbidden, nil, "the user named in the URL is not the token's subject")
 	}
-	return SocketIdentity{Identity: id, Subprotocol: offer.answer()}, nil
+	return id, nil
 }
 
 // socketToken returns the one token that a request brings, in however many places.

@@ -59,9 +59,23 @@ func TestAuthenticateSocket(t *testing.T) {
 			id, err := tt.a.AuthenticateSocket(request(t, tt.target, tt.headers...), tt.user)
 			if tt.refusal != "" {
 				wantRefusal(t, err, tt.refusal, token)
+				if id.User != "" {
+					t.Errorf("a refusal comes with the user %q", id.User)
+				}
 			} else if err != nil || id.User != tt.user || id.Subprotocol != tt.accept {
 				t.Errorf("identity %+v, error %v", id, err)
 			}
 		})
+	}
+}
+
+// Who accepts a socket only to close it with a code must accept a subprotocol too, or a browser never sees the code.
+func TestRefusedSocketsKnowTheirSubprotocol(t *testing.T) {
+	t.Parallel()
+	a := authenticator(t, auth.Config{Secret: secret})
+	r := request(t, "/ws/web", "Sec-WebSocket-Protocol", "bearer.nonsense, hecaton.v1")
+	id, err := a.AuthenticateSocket(r, "alice")
+	if wantRefusal(t, err, auth.Unauthenticated, ""); id.Subprotocol != "hecaton.v1" {
+		t.Errorf("got %q", id.Subprotocol)
 	}
 }
