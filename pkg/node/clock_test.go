@@ -157,7 +157,7 @@ func newGateInBubble() *gate { return &gate{} }
 func (g *gate) open() { g.begun, g.release = make(chan string, 256), make(chan struct{}) }
 
 func (p *peer) readWithin(d time.Duration) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
+	ctx, cancel := context.WithTimeout(p.t.Context(), d)
 	defer cancel()
 	_, data, err := p.ws.Read(ctx)
 	return string(data), err

@@ -23,7 +23,7 @@ func Example() {
 		Logger:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 		return
 	}
 	n.Handle("time", func(ctx context.Context, call node.Call) (node.Result, error) {
@@ -43,8 +43,8 @@ func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := n.Run(ctx); errors.Is(err, node.ErrSuperseded) {
-		fmt.Println("this desk is connected from elsewhere now")
+		fmt.Fprintln(os.Stderr, "this desk is connected from elsewhere now")
 	} else if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stderr, err)
 	}
 }

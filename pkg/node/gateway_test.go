@@ -93,7 +93,7 @@ func (p *peer) read() string {
 }
 
 func (p *peer) tryRead() (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	_, data, err := p.ws.Read(ctx)
 	return string(data), err
@@ -120,7 +120,7 @@ func (p *peer) write(frame string) {
 
 func (p *peer) writeKind(kind websocket.MessageType, frame string) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	if err := p.ws.Write(ctx, kind, []byte(frame)); err != nil {
 		p.t.Fatalf("writing to the node: %v", err)
@@ -169,7 +169,7 @@ func start(t testing.TB, o Options, timing timing, tools map[string]Handler) *ru
 
 // launch runs a node; the test's end stops it.
 func launch(t testing.TB, n *Node) *running {
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancel(t.Context())
 	r := &running{Node: n, t: t, stop: stop, err: make(chan error, 1)}
 	finished := make(chan struct{})
 	go func() {

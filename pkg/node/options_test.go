@@ -65,7 +65,7 @@ func TestHandlePanicsOnMistakesOfTheProgram(t *testing.T) {
 		"and a handler":      func(n *Node) { n.Handle("a", nil) },
 		"is handled already": func(n *Node) { n.Handle("a", tool); n.Handle("a", tool) },
 		"after Run": func(n *Node) {
-			ctx, cancel := context.WithCancel(context.Background())
+			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			_ = n.Run(ctx)
 			n.Handle("a", tool)

@@ -252,7 +252,7 @@ func TestRunsOnce(t *testing.T) {
 	g := newGateway(t)
 	n := start(t, options(g), quick(), nil)
 	g.register()
-	if err := n.Run(context.Background()); !errors.Is(err, ErrRan) {
+	if err := n.Run(t.Context()); !errors.Is(err, ErrRan) {
 		t.Fatal(err)
 	}
 }

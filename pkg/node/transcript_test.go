@@ -81,8 +81,11 @@ func (p *player) step(verb, rest string) error {
 		p.peer.write(rest)
 	case ">":
 		got, err := p.peer.tryRead()
-		if err != nil || got != rest {
-			return fmt.Errorf("the node sent\n%s\nwant\n%s\n(%v)", got, rest, err)
+		if err != nil {
+			return fmt.Errorf("nothing came, want\n%s: %w", rest, err)
+		}
+		if got != rest {
+			return fmt.Errorf("the node sent\n%s\nwant\n%s", got, rest)
 		}
 	case "close":
 		code, reason, _ := strings.Cut(rest, " ")
@@ -97,12 +100,12 @@ func (p *player) step(verb, rest string) error {
 		_, err := p.peer.tryRead()
 		var closed *ClosedError
 		if !errors.As(connectionError(err), &closed) || fmt.Sprintf("%d %s", closed.Code, closed.Reason) != rest {
-			return fmt.Errorf("the node closed with %v", err)
+			return fmt.Errorf("the node did not close so: %w", err)
 		}
 	case "ends":
 		err := p.node.wait()
 		if (rest == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), rest) {
-			return fmt.Errorf("run returned %v", err)
+			return fmt.Errorf("run returned the wrong error: %w", err)
 		}
 	default:
 		return fmt.Errorf("unknown verb %q", verb)
