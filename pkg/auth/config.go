@@ -32,7 +32,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 // minSecret is the length of the shortest HS256 secret: that of the hash (RFC 7518, section 3.2).
 const minSecret = 32
 
-// Config is how users are known. The keys are for [JWT] only, of which exactly one is needed.
+// Config is how users are known. The zero Mode is [JWT], which needs exactly one key; [Trusted] looks at none.
 type Config struct {
 	Mode      Mode          `conf:"auth-mode" env:"AUTH_MODE" default:"jwt" help:"jwt, or trusted: ids in the URL are believed (loopback only)"`
 	Secret    config.Secret `conf:"jwt-secret" env:"JWT_SECRET" help:"key of HS256 tokens, at least 32 bytes"`

@@ -36,6 +36,7 @@ type remoteKeys struct {
 
 	// static after construction
 	url    string
+	shown  string // url for logs, without a password
 	client *http.Client
 	log    *slog.Logger
 	pause  time.Duration // jwksAtLeast, but for tests
@@ -54,9 +55,9 @@ func newRemoteKeys(address string, log *slog.Logger) (*remoteKeys, error) {
 	transport.DisableKeepAlives = true // one request in five minutes
 	return &remoteKeys{
 		Storage: jwkset.NewMemoryStorage(),
-		url:     address,
-		client:  &http.Client{Transport: bounded{transport}, CheckRedirect: sameScheme},
-		log:     log, pause: jwksAtLeast,
+		url:     address, shown: u.Redacted(),
+		client: &http.Client{Transport: bounded{transport}, CheckRedirect: sameScheme},
+		log:    log, pause: jwksAtLeast,
 		fetching: make(chan struct{}, 1),
 	}, nil
 }
@@ -104,7 +105,7 @@ func (k *remoteKeys) run(ctx context.Context) error {
 		}
 		next := jwksEvery
 		if err := k.refresh(ctx, 0); err != nil && ctx.Err() == nil {
-			k.log.WarnContext(ctx, "the keys of the token issuer cannot be fetched", "url", k.url, "error", err)
+			k.log.WarnContext(ctx, "the keys of the token issuer cannot be fetched", "url", k.shown, "error", err)
 			next = k.pause
 		}
 		timer.Reset(next)

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
 	secret   config.Secret = "0123456789abcdef0123456789abcdef"
-	issuer                 = "https://issuer.example"
-	audience               = "hecaton"
+	issuer   string        = "https://issuer.example"
+	audience string        = "hecaton"
 )
 
 // rsaKey is made once: it takes long.

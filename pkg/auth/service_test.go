@@ -52,7 +52,9 @@ func serve(t *testing.T, s auth.ServiceAuth) string {
 	go func() { served <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	})
 	return listener.Addr().String()
 }

@@ -43,7 +43,9 @@ func overGRPC(t *testing.T, err error) error {
 	go func() { served <- server.Serve(listener) }()
 	defer func() {
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	}()
 	conn, dialErr := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if dialErr != nil {

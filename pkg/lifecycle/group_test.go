@@ -237,7 +237,7 @@ func TestRunIsWaitedFor(t *testing.T) {
 		told := make(chan struct{})
 		g.Go("server", func(context.Context) error {
 			<-told
-			time.Sleep(3 * time.Second) // work that must not be cut, in the bubble's own time
+			<-time.After(3 * time.Second) // work that must not be cut, in the bubble's own time
 			j.add("finished")
 			return nil
 		}, func(context.Context) error {

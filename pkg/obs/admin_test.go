@@ -128,7 +128,8 @@ func TestAdminAsAPart(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	if _, err := client.Get("http://" + admin.Addr() + "/livez"); err == nil {
+	if res, err := client.Get("http://" + admin.Addr() + "/livez"); err == nil {
+		_ = res.Body.Close()
 		t.Error("the port is still open")
 	}
 }

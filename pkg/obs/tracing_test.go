@@ -183,7 +183,9 @@ func callBoth(t *testing.T, tracing *obs.Tracing) (unary, stream string) {
 	go func() { served <- server.Serve(listener) }()
 	defer func() {
 		server.Stop()
-		<-served
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
 	}()
 	conn, err := grpc.NewClient(listener.Addr().String(),
 		append(tracing.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
