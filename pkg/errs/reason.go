@@ -1,7 +1,9 @@
 package errs
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 
 	"google.golang.org/grpc/codes"
 )
@@ -98,3 +100,6 @@ func (r Reason) Title() string {
 	}
 	return "The outcome of the call is unknown"
 }
+
+// Reasons returns every reason, in no order.
+func Reasons() []Reason { return slices.Collect(maps.Keys(table)) }

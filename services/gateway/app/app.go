@@ -1,0 +1,243 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/grpc"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/metrics"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/presence"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pulse"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/rest"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
+)
+
+
+// Options are what a program that embeds a gateway hands over; all are optional.
+type Options struct {
+	Logger *slog.Logger
+	// Version is what the pod says of its build.
+	Version string
+}
+
+// App is one gateway.
+type App struct {
+	// Static after construction.
+	cfg     Config
+	id      ids.GatewayID
+	log     *slog.Logger
+	metrics *prometheus.Registry
+	ready   *lifecycle.Ready
+	admin   *obs.Admin
+	tracing *obs.Tracing
+	auth    *auth.Authenticator
+
+	// Set while the parts start, in the order of Run.
+	bus       *bus.Conn
+	registry  *grpc.ClientConn
+	presence  *presence.Client
+	hub       *hub.Hub
+	holder    *holder.Holder
+	router    *router.Router
+	fanout    *fanout.Fanout
+	workflows *workflow.Runner
+	pulse     *pulse.Pulse
+	zeus      *zeus.Zeus
+	grpc      *grpc.Server
+	grpcLn    net.Listener
+	edge      *edge.Server
+
+	draining chan struct{} // closed when the drain begins
+	started  chan struct{} // closed when everything serves
+}
+
+// New checks the configuration and returns a gateway that Run starts.
+func New(cfg Config, opts Options) (*App, error) {
+	if cfg.PodName == "" {
+		cfg.PodName, _ = os.Hostname() // only a name in logs
+	}
+	log := obs.OrDiscard(opts.Logger).With("service", "gateway", "pod", cfg.PodName)
+	a := &App{
+		cfg: cfg, id: ids.NewGatewayID(cfg.PodName), log: log, metrics: obs.NewRegistry(),
+		ready: lifecycle.NewReady("started"), hub: hub.New(),
+		draining: make(chan struct{}), started: make(chan struct{}),
+	}
+	var err error
+	if a.auth, err = auth.New(cfg.Auth, log); err != nil {
+		return nil, err
+	}
+	exporter, err := otlp.New(context.Background(), cfg.Trace.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	a.tracing = obs.NewTracing(obs.Pod{Service: "gateway", Instance: cfg.PodName, Version: opts.Version}, cfg.Trace.Ratio, exporter, log)
+	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
+	return a, nil
+}
+
+// Run starts the parts in order, serves until ctx ends, drains, and stops them in reverse.
+func (a *App) Run(ctx context.Context) error {
+	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.DrainGrace + 10*time.Second}
+	a.admin.AddTo(g)
+	a.tracing.AddTo(g)
+	g.Add("bus", a.startBus, stop(func() { a.bus.Close() }))
+	g.Add("registry", a.startRegistry, stop(func() { a.presence.Close(); _ = a.registry.Close() }))
+	g.Go("jwks", a.auth.Run, nil)
+	g.Add("holder", a.startHolder, stop(func() { a.holder.Close() }))
+	g.Add("router", a.startRouter, stop(func() { a.router.Close() }))
+	g.Add("fanout", a.startFanout, stop(func() { a.fanout.Close() }))
+	g.Add("pulse", a.startPulse, stop(func() { a.pulse.Close() }))
+	g.Add("dialects", a.startDialects, stop(func() { a.zeus.Close() }))
+	g.Add("grpc listener", a.listenGRPC, nil)
+	g.Go("grpc", a.serveGRPC, a.stopGRPC)
+	g.Add("edge listener", a.listenEdge, nil)
+	g.Go("edge", func(ctx context.Context) error { return a.edge.Serve(ctx) }, func(ctx context.Context) error { return a.edge.Shutdown(ctx) })
+	g.Add("drain", a.begin, a.drain)
+	return g.Run(ctx)
+}
+
+func stop(f func()) func(context.Context) error {
+	return func(context.Context) error {
+		f()
+		return nil
+	}
+}
+
+func (a *App) startBus(ctx context.Context) (err error) {
+	a.bus, err = bus.Connect(ctx, bus.Options{
+		URL: a.cfg.NATSURL.Reveal(), Name: string(a.id), CredsFile: a.cfg.NATSCreds, Logger: a.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.ready.Watch("bus", func(context.Context) error {
+		if !a.bus.Up() {
+			return lifecycle.ErrNotYet
+		}
+		return nil
+	})
+	return nil
+}
+
+func (a *App) startRegistry(context.Context) error {
+	opts, err := a.cfg.Services.DialOptions()
+	if err != nil {
+		return err
+	}
+	opts = append(opts, a.tracing.DialOptions()...)
+	opts = append(opts, grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`),
+		grpc.WithConnectParams(reconnect))
+	if a.registry, err = grpc.NewClient(a.cfg.RegistryAddr, opts...); err != nil {
+		return err
+	}
+	a.presence = presence.New(a.registry, a.id)
+	return nil
+}
+
+func (a *App) startHolder(context.Context) (err error) {
+	a.holder, err = holder.New(holder.Config{
+		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
+		Asked: func(n *hub.Node, webClient string) { a.zeus.Asked(n, webClient) },
+	})
+	return err
+}
+
+func (a *App) startRouter(context.Context) (err error) {
+	a.router, err = router.New(router.Config{
+		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.presence,
+		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), Logger: a.log,
+	})
+	return err
+}
+
+func (a *App) startFanout(context.Context) error {
+	a.fanout = fanout.New(a.bus, a.hub, a.log)
+	a.workflows = &workflow.Runner{Router: a.router, Announce: a.fanout, Logger: a.log}
+	return nil
+}
+
+func (a *App) startPulse(context.Context) error {
+	a.pulse = pulse.Start(pulse.Config{
+		Hub: a.hub, Holder: a.holder, Registry: a.presence,
+		PingEvery: a.cfg.PingInterval, SilenceLimit: a.cfg.HeartbeatLimit, Logger: a.log,
+	})
+	return nil
+}
+
+func (a *App) startDialects(context.Context) error {
+	m := metrics.New(a.metrics)
+	metrics.Gauges(a.metrics, a.hub)
+	a.zeus = zeus.New(zeus.Config{
+		Auth: a.auth, Holder: a.holder, Router: a.router, Fanout: a.fanout, Workflows: a.workflows, Metrics: m, Logger: a.log,
+		Refuse: a.ready.Draining,
+		Conn: &conn.Config{
+			MaxFrame: int64(a.cfg.MaxFrame), MaxQueued: int(a.cfg.WriteQueue), WriteTimeout: a.cfg.WriteTimeout,
+			MaxControlRate: a.cfg.FrameRate, Budget: frame.NewBudget(int64(a.cfg.InFlight)),
+			OnBinary: m.Frames.WithLabelValues("binary").Inc,
+		},
+	})
+	return nil
+}
+
+func (a *App) listenEdge(ctx context.Context) error {
+	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
+	wrap := func(h http.Handler) http.Handler { return edge.CORS(a.auth, a.tracing.Handler("http", h)) }
+	// A dialect is one line here.
+	a.edge = edge.New(a.cfg.HTTPAddr, a.log, wrap, a.zeus, api)
+	return a.edge.Listen(ctx)
+}
+
+// begin is the moment from which the pod serves.
+func (a *App) begin(context.Context) error {
+	a.ready.Watch("jwks", a.auth.Check)
+	a.ready.Set("started", nil)
+	close(a.started)
+	a.log.Info("gateway serves", "http", a.edge.Addr(), "grpc", a.grpcLn.Addr().String(), "admin", a.admin.Addr())
+	return nil
+}
+
+func (a *App) drain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, a.cfg.DrainGrace)
+	defer cancel()
+	a.ready.Drain()
+	close(a.draining)
+	job := drain.Job{Hub: a.hub, Holder: a.holder, Spread: a.cfg.DrainSpread, Logger: a.log}
+	job.Run(ctx)
+	return nil
+}
+
+// Started is closed once the gateway serves.
+func (a *App) Started() <-chan struct{} { return a.started }
+
+// HTTPAddr, GRPCAddr and AdminAddr return the addresses of the listeners, once Started is closed.
+func (a *App) HTTPAddr() string { return a.edge.Addr() }
+
+// GRPCAddr is the address of ToolService.
+func (a *App) GRPCAddr() string { return a.grpcLn.Addr().String() }
+
+// AdminAddr is the address of health, metrics and profiles.
+func (a *App) AdminAddr() string { return a.admin.Addr() }
+
+// ID names this gateway in the registry.
+func (a *App) ID() string { return string(a.id) }

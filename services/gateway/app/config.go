@@ -1,0 +1,54 @@
+package app
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+)
+
+// Config is a gateway's configuration.
+type Config struct {
+	PodName   string `conf:"pod-name" env:"POD_NAME" help:"name of this pod in logs and the registry; the host's name where empty"`
+	HTTPAddr  string `conf:"http-addr" env:"HTTP_ADDR" default:":8080" help:"public address: sockets and REST"`
+	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9080" help:"address of ToolService"`
+	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9180" help:"address of health, metrics and profiles"`
+
+	NATSURL      config.Secret `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas"`
+	NATSCreds    string        `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
+	RegistryAddr string        `conf:"registry-addr" env:"REGISTRY_ADDR" default:"127.0.0.1:9090" help:"gRPC target of the node-registry, such as dns:///node-registry:9090"`
+
+	Auth     auth.Config
+	Services auth.ServiceAuth
+	Log      obs.LogConfig
+	Trace    obs.TraceConfig
+
+	MaxFrame       config.Size   `conf:"max-frame" env:"MAX_FRAME" default:"10MiB" help:"largest frame in either direction"`
+	MaxReply       config.Size   `conf:"max-reply" env:"MAX_REPLY" default:"32MiB" help:"largest answer that crosses pods in parts"`
+	WriteQueue     config.Size   `conf:"write-queue" env:"WRITE_QUEUE" default:"16MiB" help:"bytes that may wait for one client that reads slowly"`
+	WriteTimeout   time.Duration `conf:"write-timeout" env:"WRITE_TIMEOUT" default:"10s" help:"longest write to a client"`
+	InFlight       config.Size   `conf:"in-flight" env:"IN_FLIGHT" default:"32MiB" help:"bytes of large frames in flight in this pod"`
+	FrameRate      int           `conf:"frame-rate" env:"FRAME_RATE" default:"1000" help:"frames a second that one client may send unasked; 0 for no limit"`
+	PingInterval   time.Duration `conf:"ping-interval" env:"PING_INTERVAL" default:"20s" help:"how often clients are pinged"`
+	HeartbeatLimit time.Duration `conf:"heartbeat-limit" env:"HEARTBEAT_LIMIT" default:"60s" help:"how long a node may be silent"`
+
+	DrainSpread time.Duration `conf:"drain-spread" env:"DRAIN_SPREAD" default:"5s" help:"time over which a drain closes connections"`
+	DrainGrace  time.Duration `conf:"drain-grace" env:"DRAIN_GRACE" default:"20s" help:"time that calls in flight have at shutdown"`
+}
+
+// Validate reports what cannot work.
+func (c Config) Validate() error {
+	var errs []error
+	if c.MaxFrame < 64*config.KiB {
+		errs = append(errs, errors.New("max-frame must be at least 64KiB"))
+	}
+	if c.MaxReply < c.MaxFrame {
+		errs = append(errs, errors.New("max-reply must be at least max-frame"))
+	}
+	if c.PingInterval <= 0 || c.HeartbeatLimit <= 0 || c.WriteTimeout <= 0 {
+		errs = append(errs, errors.New("ping-interval, heartbeat-limit and write-timeout must be positive"))
+	}
+	return errors.Join(errs...)
+}

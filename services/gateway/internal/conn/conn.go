@@ -1,0 +1,239 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+)
+
+// Config is shared by all connections of a pod.
+type Config struct {
+	// MaxFrame is the largest frame in either direction, in bytes; exactly this many pass.
+	MaxFrame int64
+	// MaxQueued bounds what waits to be written to one client, in bytes. A single frame always fits.
+	MaxQueued int
+	// WriteTimeout bounds each write to the socket.
+	WriteTimeout time.Duration
+	// MaxControlRate is how many frames a second a client may send that nobody asked for; more are read later.
+	MaxControlRate int
+	// Budget bounds the bytes of large frames in flight.
+	Budget *frame.Budget
+	// OnBinary is called for each binary frame, which no dialect has; it is dropped.
+	OnBinary func()
+}
+
+// ErrClosed is returned by Send once the connection is ending: the frame was not written.
+var ErrClosed = errors.New("conn: closed")
+
+// Note hears of the moment at which a frame's bytes may reach the socket. Writing is called under the connection's lock
+// and before [Conn.Close] takes effect: once Close has returned, no further frame begins.
+type Note interface{ Writing() }
+
+type outgoing struct {
+	data []byte
+	note Note
+}
+
+// Conn is one WebSocket connection. Send, Close and Seen may be called from anywhere; Run once.
+type Conn struct {
+	// Static after construction.
+	ws   *websocket.Conn
+	wire *wire
+	cfg  *Config
+
+	seen atomic.Int64 // Unix nanoseconds of the last sign of life
+
+	mu      sync.Mutex
+	queue   []outgoing
+	queued  int
+	writing bool   // a writer goroutine exists
+	reason  Reason // why it ends; Open until then
+	onEnd   func()
+	work    sync.WaitGroup // writer, closer and onEnd
+}
+
+// Seen notes a sign of life of the client.
+func (c *Conn) Seen() { c.seen.Store(time.Now().UnixNano()) }
+
+// LastSeen returns when the client last sent anything.
+func (c *Conn) LastSeen() time.Time { return time.Unix(0, c.seen.Load()) }
+
+// Reason returns why the connection ends or ended, and [Open] before that.
+func (c *Conn) Reason() Reason {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reason
+}
+
+// Send queues a text frame. It never blocks. data must not be changed afterwards. note, if not nil, is told when the
+// writing begins; where Send returns an error it never does.
+func (c *Conn) Send(data []byte, note Note) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason != Open {
+		return ErrClosed
+	}
+	if c.queued > 0 && c.queued+len(data) > c.cfg.MaxQueued {
+		c.end(SlowReader)
+		return ErrClosed
+	}
+	c.queue = append(c.queue, outgoing{data, note})
+	c.queued += len(data)
+	if !c.writing {
+		c.writing = true
+		c.work.Go(c.write)
+	}
+	return nil
+}
+
+// write drains the queue and ends: an idle connection has no writer.
+func (c *Conn) write() {
+	var batch []outgoing
+	for {
+		c.mu.Lock()
+		for _, o := range batch {
+			c.queued -= len(o.data)
+		}
+		if len(c.queue) == 0 || c.reason != Open {
+			c.writing = false
+			c.mu.Unlock()
+			return
+		}
+		batch, c.queue = c.queue, nil
+		c.mu.Unlock()
+
+		if err := c.writeBatch(batch); err != nil {
+			c.Close(failure(err))
+			// The closed connection takes no more frames, so the next round ends.
+		}
+	}
+}
+
+func (c *Conn) writeBatch(batch []outgoing) error {
+	c.wire.corked()
+	var err error
+	for _, o := range batch {
+		if !c.begin(o.note) {
+			break
+		}
+		// No deadline here: the wire has one for each write, without a timer and a context per frame.
+		if err = c.ws.Write(context.Background(), websocket.MessageText, o.data); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, c.wire.uncork())
+}
+
+// begin passes the point from which a frame may reach the socket, unless the connection is ending.
+func (c *Conn) begin(note Note) bool {
+	if note == nil {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason != Open {
+		return false
+	}
+	note.Writing()
+	return true
+}
+
+// OnEnd registers what to do when the connection begins to end; it runs at once where that is so already. Run waits for
+// it. There is one such function.
+func (c *Conn) OnEnd(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason != Open {
+		c.work.Go(f)
+		return
+	}
+	c.onEnd = f
+}
+
+// Close begins to end the connection, for the first reason it is given. It does not wait; Run returns once it is over.
+func (c *Conn) Close(reason Reason) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end(reason)
+}
+
+// end is called with mu held.
+func (c *Conn) end(reason Reason) {
+	if c.reason != Open {
+		return
+	}
+	c.reason = reason
+	c.queue = nil
+	if c.onEnd != nil {
+		c.work.Go(c.onEnd)
+	}
+	c.work.Go(func() {
+		if reason.Code() != 0 && reason != SlowReader && reason != ClientClosed {
+			_ = c.ws.Close(websocket.StatusCode(reason.Code()), reason.Text())
+		}
+		_ = c.ws.CloseNow()
+	})
+}
+
+// Run reads until the connection ends and hands each text frame to handle, which takes over the reference and reports
+// whether the frame was an answer that somebody waits for. It returns why the connection ended, after everything that
+// belongs to it has ended too.
+func (c *Conn) Run(ctx context.Context, handle func(*frame.Buffer) (asked bool)) Reason {
+	stop := context.AfterFunc(ctx, func() { c.Close(GoingAway) })
+	defer stop()
+	pace := pacer{limit: c.cfg.MaxControlRate}
+	hint := 0
+	for {
+		kind, r, err := c.ws.Reader(context.Background())
+		if err != nil {
+			c.Close(failure(err))
+			break
+		}
+		c.Seen()
+		if kind != websocket.MessageText {
+			if _, err = io.Copy(io.Discard, r); err != nil {
+				c.Close(failure(err))
+				break
+			}
+			if c.cfg.OnBinary != nil {
+				c.cfg.OnBinary()
+			}
+			pace.count(ctx)
+			continue
+		}
+		b, err := frame.Read(ctx, r, hint, c.cfg.Budget)
+		if err != nil {
+			c.Close(failure(err))
+			break
+		}
+		// The next frame is as large as this one or, more and more likely, small.
+		hint = max(len(b.Bytes()), hint/2)
+		if asked := handle(b); !asked {
+			pace.count(ctx)
+		}
+	}
+	c.work.Wait()
+	return c.Reason()
+}
+
+// failure names the reason behind an error of the library.
+func failure(err error) Reason {
+	var timeout net.Error
+	switch {
+	case websocket.CloseStatus(err) != -1:
+		return ClientClosed
+	case errors.Is(err, websocket.ErrMessageTooBig):
+		return FrameTooBig
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return SlowReader
+	}
+	return NetworkLost
+}

@@ -1,0 +1,85 @@
+package conn
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// corkLimit is how many bytes are gathered before they are written all the same.
+const corkLimit = 32 << 10
+
+var corks = sync.Pool{New: func() any { b := make([]byte, 0, corkLimit); return &b }}
+
+// wire is the socket below the WebSocket library. It gives every write a deadline, and while it is corked it gathers the
+// frames of one drain of the queue into a single write. The library can then do with a writer of a few bytes, where
+// net/http's own would hold 4 KiB for each idle connection.
+type wire struct {
+	net.Conn
+	timeout time.Duration
+	early   []byte // came with the handshake; read before the socket, by the reader only
+
+	mu   sync.Mutex
+	cork *[]byte // borrowed from corks while corked, else nil
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	if len(w.early) > 0 {
+		n := copy(p, w.early)
+		if w.early = w.early[n:]; len(w.early) == 0 {
+			w.early = nil
+		}
+		return n, nil
+	}
+	return w.Conn.Read(p)
+}
+
+// Write gathers or writes p. The WebSocket library calls it under its own lock; the mutex is for uncork.
+func (w *wire) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.cork == nil {
+		return w.write(p)
+	}
+	if len(*w.cork)+len(p) > corkLimit {
+		if err := w.flush(); err != nil {
+			return 0, err
+		}
+		if len(p) > corkLimit/2 {
+			return w.write(p)
+		}
+	}
+	*w.cork = append(*w.cork, p...)
+	return len(p), nil
+}
+
+func (w *wire) corked() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cork = corks.Get().(*[]byte)
+}
+
+func (w *wire) uncork() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.flush()
+	corks.Put(w.cork)
+	w.cork = nil
+	return err
+}
+
+func (w *wire) flush() error {
+	if len(*w.cork) == 0 {
+		return nil
+	}
+	_, err := w.write(*w.cork)
+	*w.cork = (*w.cork)[:0]
+	return err
+}
+
+func (w *wire) write(p []byte) (int, error) {
+	if err := w.SetWriteDeadline(time.Now().Add(w.timeout)); err != nil {
+		return 0, err
+	}
+	return w.Conn.Write(p)
+}

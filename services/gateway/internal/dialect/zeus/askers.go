@@ -1,0 +1,56 @@
+package zeus
+
+import (
+	"sync"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+)
+
+// askFor is how long a web client waits for a workflow list.
+const askFor = 60 * time.Second
+
+// askers remembers which web clients asked a node for its workflows: workflows_list does not say whom it is for, so the
+// first to ask gets the first list.
+type askers struct {
+	mu      sync.Mutex
+	waiting map[*hub.Node][]asker
+}
+
+type asker struct {
+	client string
+	until  time.Time
+}
+
+// Asked remembers that a web client waits for the workflows of a node of this pod.
+func (z *Zeus) Asked(n *hub.Node, client string) { z.askers.add(n, client) }
+
+func (a *askers) add(n *hub.Node, client string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.waiting == nil {
+		a.waiting = make(map[*hub.Node][]asker)
+	}
+	a.waiting[n] = append(a.waiting[n], asker{client, time.Now().Add(askFor)})
+}
+
+// next returns the web client that has waited longest, and "" where none waits.
+func (a *askers) next(n *hub.Node) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for w := a.waiting[n]; len(w) > 0; w = a.waiting[n] {
+		if a.waiting[n] = w[1:]; len(w) == 1 {
+			delete(a.waiting, n)
+		}
+		if time.Now().Before(w[0].until) {
+			return w[0].client
+		}
+	}
+	return ""
+}
+
+func (a *askers) forget(n *hub.Node) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.waiting, n)
+}

@@ -1,0 +1,211 @@
+package zeus
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+)
+
+// node serves the sockets of extensions or desktops.
+func (z *Zeus) node(k kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		user, node, problem := nodeParams(r, k)
+		c := z.accept(w, r, user, problem)
+		if c == nil {
+			return
+		}
+		z.serve(func() { z.serveNode(c, k, user, node) })
+	}
+}
+
+func (z *Zeus) serveNode(c *conn.Conn, k kind, user ids.UserID, node ids.NodeID) {
+	n := hub.NewNode(user, newInfo(k, node), c)
+	n.Ping.Frame = framePing
+	s := &nodeSession{Zeus: z, n: n, kind: k}
+	handle := s.handle
+	if err := z.Holder.Attach(z.ctx, n); err != nil {
+		s.refused(err)
+		handle = drop
+	} else {
+		c.OnEnd(s.end)
+	}
+	reason := c.Run(z.ctx, handle)
+	z.Metrics.Closed.WithLabelValues(k.name, reason.String()).Inc()
+	z.Logger.Debug("node connection ended", "client", k.name, "reason", reason.String())
+}
+
+// drop is the handler of connections that may not stay.
+func drop(b *frame.Buffer) bool {
+	b.Release()
+	return false
+}
+
+// nodeSession handles the frames of one node. Its methods run on the connection's reader.
+type nodeSession struct {
+	*Zeus
+	n    *hub.Node
+	kind kind
+}
+
+// end runs when the connection begins to end.
+func (s *nodeSession) end() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), detachTimeout)
+	defer cancel()
+	s.Holder.Detach(ctx, s.n)
+	s.askers.forget(s.n)
+}
+
+func (s *nodeSession) refused(err error) {
+	reason := conn.GoingAway
+	var r *holder.RefusedError
+	if errors.As(err, &r) {
+		reason = r.Reason
+	}
+	s.Logger.Info("node refused", "reason", reason.String(), "problem", err)
+	s.n.Conn.Close(reason)
+}
+
+func (s *nodeSession) send(data []byte) {
+	_ = s.n.Conn.Send(data, nil) // a connection that is closing needs no answer
+}
+
+// handle takes one frame, and reports whether somebody waited for it.
+func (s *nodeSession) handle(b *frame.Buffer) (asked bool) {
+	f, err := jsonrpc.Skim(b.Bytes())
+	switch {
+	case err != nil:
+		s.Metrics.Frames.WithLabelValues("malformed").Inc()
+		s.send(malformed(err))
+	case f.JSONRPC != nil || f.Type == nil:
+		return s.rpc(f, b)
+	default:
+		return s.message(f, b)
+	}
+	b.Release()
+	return false
+}
+
+// rpc takes a JSON-RPC frame: an answer, nearly always.
+func (s *nodeSession) rpc(f jsonrpc.Frame, b *frame.Buffer) (asked bool) {
+	if f.Method == nil && f.ID != nil {
+		if asked = s.n.Calls.Answer(ids.CallID(jsonrpc.Text(f.ID)), b); !asked {
+			s.Metrics.LateAnswers.Inc()
+		}
+		return asked
+	}
+	defer b.Release()
+	switch method := string(jsonrpc.Text(f.Method)); {
+	case method == "notifications/progress":
+		token := jsonrpc.StringMember(f.Params, "progressToken")
+		return s.n.Calls.Progress(ids.CallID(token), f.Params)
+	case method != "" && f.ID != nil:
+		s.send(jsonrpc.ErrorFrame(f.ID, jsonrpc.CodeMethodNotFound, "Method not found: nodes answer calls, they make none"))
+	}
+	s.Metrics.Frames.WithLabelValues("unknown").Inc()
+	return false
+}
+
+// message takes a frame of the seed's own types.
+func (s *nodeSession) message(f jsonrpc.Frame, b *frame.Buffer) (asked bool) {
+	switch string(jsonrpc.Text(f.Type)) {
+	case "mcp_response":
+		answer := frame.Wrap(legacyAnswer(f))
+		asked = s.n.Calls.Answer(ids.CallID(jsonrpc.Text(f.RequestID)), answer)
+	case "task_complete":
+		return s.taskComplete(b)
+	case "workflows_list":
+		s.workflowsList(b)
+	case "heartbeat":
+		if s.status(b, true) {
+			s.send(frameHeartbeatAck)
+		}
+	case "status":
+		s.status(b, false)
+	case "ping":
+		s.send(framePong)
+	case "pong":
+	case "register":
+		s.register(b)
+	default:
+		s.Metrics.Frames.WithLabelValues("unknown").Inc()
+	}
+	b.Release()
+	return asked
+}
+
+func (s *nodeSession) register(b *frame.Buffer) {
+	info, err := parseRegister(b.Bytes(), s.kind, s.n.Key().Node)
+	if err != nil {
+		s.Metrics.Frames.WithLabelValues("malformed").Inc()
+		s.send(notRegistered(err.Error()))
+		return
+	}
+	if err := s.Holder.Update(s.ctx, s.n, info); err != nil {
+		s.refused(err)
+		return
+	}
+	s.send(registered(info.GetNodeId()))
+}
+
+// status takes a heartbeat or status message; a heartbeat without fields means online and idle (seed 000, "Heartbeat"),
+// a status message leaves the number of tasks as it is.
+func (s *nodeSession) status(b *frame.Buffer, heartbeat bool) bool {
+	status, tasks := s.n.Load()
+	m := struct {
+		Status       string `json:"status"`
+		CurrentTasks int32  `json:"current_tasks"`
+	}{CurrentTasks: tasks}
+	if heartbeat {
+		status, m.CurrentTasks = nodev1.NodeStatus_NODE_STATUS_ONLINE, 0
+	}
+	err := decode(b.Bytes(), &m)
+	switch parsed, known := nodetype.ParseStatus(m.Status); {
+	case err != nil:
+	case known:
+		status = parsed
+	case m.Status != "":
+		err = errors.New(`status must be "online", "busy" or "offline"`)
+	}
+	if err == nil && m.CurrentTasks < 0 {
+		err = errors.New("current_tasks must not be negative")
+	}
+	if err != nil {
+		s.Metrics.Frames.WithLabelValues("malformed").Inc()
+		s.send(errorFrame(err.Error()))
+		return false
+	}
+	s.n.SetLoad(status, m.CurrentTasks)
+	return true
+}
+
+// taskComplete tells every web client of the user, and whoever waits for the workflow.
+func (s *nodeSession) taskComplete(b *frame.Buffer) (asked bool) {
+	if err := s.Fanout.ToUser(s.n.User, workflowComplete(b.Bytes())); err != nil {
+		s.Logger.Warn("web clients on other pods did not hear of a workflow's end", "error", err)
+	}
+	return s.n.Calls.Complete(jsonrpc.StringMember(b.Bytes(), "workflow_id"), b)
+}
+
+// workflowsList goes to the web client that asked first, or, unasked, to all of the user's.
+func (s *nodeSession) workflowsList(b *frame.Buffer) {
+	list := bytes.Clone(b.Bytes())
+	var err error
+	if asker := s.askers.next(s.n); asker != "" {
+		err = s.Fanout.ToClient(s.n.User, asker, list)
+	} else {
+		err = s.Fanout.ToUser(s.n.User, list)
+	}
+	if err != nil {
+		s.Logger.Warn("a workflow list did not reach its web client", "error", err)
+	}
+}

@@ -1,0 +1,94 @@
+package zeus
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+)
+
+// Defaults of seed 000, "Node Registration".
+const (
+	defaultNodeName = "Unknown Node"
+	defaultTasks    = 3
+)
+
+// maxRegister bounds a register message: what it says is kept in memory and in the registry.
+const maxRegister = 256 << 10
+
+// newInfo is what is known of a node that has not registered.
+func newInfo(k kind, node ids.NodeID) *nodev1.NodeInfo {
+	return &nodev1.NodeInfo{NodeId: string(node), NodeType: k.typ, NodeName: defaultNodeName, MaxConcurrentTasks: defaultTasks}
+}
+
+type register struct {
+	NodeID             string   `json:"node_id"`
+	NodeName           string   `json:"node_name"`
+	NodeType           string   `json:"node_type"`
+	OS                 string   `json:"os"`
+	OSVersion          string   `json:"os_version"`
+	AppVersion         string   `json:"app_version"`
+	Capabilities       []string `json:"capabilities"`
+	AvailableTools     []string `json:"available_tools"`
+	MaxConcurrentTasks *int32   `json:"max_concurrent_tasks"`
+}
+
+// parseRegister reads a register message of a connection on the endpoint of k whose node id is current. The error is for
+// the client.
+func parseRegister(frame []byte, k kind, current ids.NodeID) (*nodev1.NodeInfo, error) {
+	if len(frame) > maxRegister {
+		return nil, fmt.Errorf("the register message has %d bytes, at most %d are allowed", len(frame), maxRegister)
+	}
+	r := register{NodeName: defaultNodeName}
+	if err := decode(frame, &r); err != nil {
+		return nil, err
+	}
+	info := newInfo(k, current)
+	if r.NodeID != "" {
+		if err := ids.Check("node_id", r.NodeID); err != nil && r.NodeID != string(current) {
+			return nil, err
+		}
+		info.NodeId = r.NodeID
+	}
+	if r.NodeType != "" && r.NodeType != nodetype.Name(k.typ) {
+		return nil, fmt.Errorf("node_type %q does not fit this endpoint, which is for %q", r.NodeType, nodetype.Name(k.typ))
+	}
+	if r.NodeName != "" {
+		info.NodeName = r.NodeName
+	}
+	if tasks := r.MaxConcurrentTasks; tasks != nil {
+		if *tasks < 1 {
+			return nil, fmt.Errorf("max_concurrent_tasks is %d, must be at least 1", *tasks)
+		}
+		info.MaxConcurrentTasks = *tasks
+	}
+	info.Os, info.OsVersion, info.AppVersion = r.OS, r.OSVersion, r.AppVersion
+	info.Capabilities, info.AvailableTools = r.Capabilities, r.AvailableTools
+	return info, nil
+}
+
+// decode reads a small message. The error names the field and the type it should have.
+func decode(frame []byte, into any) error {
+	err := json.Unmarshal(frame, into)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s is a %s, must be %s", wrong.Field, wrong.Value, typeName(wrong.Type.String()))
+	}
+	return err
+}
+
+func typeName(goType string) string {
+	switch goType = strings.TrimPrefix(goType, "*"); goType {
+	case "int32":
+		return "an integer"
+	case "[]string":
+		return "a list of strings"
+	case "string":
+		return "a string"
+	}
+	return "of another type"
+}

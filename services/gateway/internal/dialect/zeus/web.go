@@ -1,0 +1,136 @@
+package zeus
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
+)
+
+// web serves the sockets of web clients.
+func (z *Zeus) web(w http.ResponseWriter, r *http.Request) {
+	user, problem := webParams(r)
+	c := z.accept(w, r, user, problem)
+	if c == nil {
+		return
+	}
+	z.serve(func() { z.serveWeb(c, user) })
+}
+
+func (z *Zeus) serveWeb(c *conn.Conn, user ids.UserID) {
+	client := &hub.Web{User: user, Name: uuid.NewString(), Conn: c}
+	client.Ping.Frame = framePing
+	s := &webSession{Zeus: z, client: client}
+	if err := z.Fanout.Join(client); err != nil {
+		c.Close(conn.Overloaded)
+	} else {
+		c.OnEnd(func() { z.Fanout.Leave(client) })
+	}
+	reason := c.Run(z.ctx, s.handle)
+	z.Metrics.Closed.WithLabelValues("web", reason.String()).Inc()
+}
+
+// webSession handles the frames of one web client. Its methods run on the connection's reader.
+type webSession struct {
+	*Zeus
+	client *hub.Web
+}
+
+func (s *webSession) send(data []byte) {
+	_ = s.client.Conn.Send(data, nil) // a connection that is closing needs no answer
+}
+
+func (s *webSession) handle(b *frame.Buffer) bool {
+	defer b.Release()
+	f, err := jsonrpc.Skim(b.Bytes())
+	if err != nil {
+		s.Metrics.Frames.WithLabelValues("malformed").Inc()
+		s.send(malformed(err))
+		return false
+	}
+	switch string(jsonrpc.Text(f.Type)) {
+	case "ping":
+		s.send(framePong)
+	case "pong":
+	case "get_workflows":
+		s.getWorkflows(bytes.Clone(b.Bytes()))
+	case "execute_workflow":
+		s.executeWorkflow(bytes.Clone(b.Bytes()))
+	default:
+		s.Metrics.Frames.WithLabelValues("unknown").Inc()
+	}
+	return false
+}
+
+// extension picks the user's first connected extension.
+func (s *webSession) extension() (ids.Node, error) {
+	id, err := s.Router.Choose(s.ctx, router.Target{User: s.client.User, Type: nodev1.NodeType_NODE_TYPE_EXTENSION})
+	return ids.Node{User: s.client.User, Node: id}, err
+}
+
+func (s *webSession) getWorkflows(request []byte) {
+	key, err := s.extension()
+	if err == nil {
+		err = s.Router.Send(s.ctx, key, request, s.client.Name)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, errs.NodeNotConnected):
+		s.send(frameNoExtensionList)
+	default:
+		s.send(workflowsListFailed(describe(err)))
+	}
+}
+
+func (s *webSession) executeWorkflow(request []byte) {
+	var m struct {
+		WorkflowID string         `json:"workflow_id"`
+		Variables  map[string]any `json:"variables"`
+	}
+	if err := decode(request, &m); err != nil || m.WorkflowID == "" {
+		problem := "workflow_id is required"
+		if err != nil {
+			problem = err.Error()
+		}
+		s.Metrics.Frames.WithLabelValues("malformed").Inc()
+		s.send(errorFrame(problem))
+		return
+	}
+	key, err := s.extension()
+	if err != nil {
+		s.send(workflow.Failed(describe(err)))
+		return
+	}
+	s.Workflows.Start(key, request, time.Now().Add(workflow.DefaultTimeout), workflow.Run{
+		Started: func() { s.send(workflowStarted(m.WorkflowID)) },
+		Done: func(completion *frame.Buffer, err *errs.Error) {
+			switch {
+			case err == nil: // announced by the pod that holds the extension
+				completion.Release()
+			case err.Class() == errs.NotDelivered:
+				s.send(workflow.Failed(workflow.Message(err)))
+			}
+		},
+	})
+}
+
+// describe is what a web client reads of an error.
+func describe(err error) string {
+	var e *errs.Error
+	if errors.As(err, &e) {
+		return workflow.Message(e)
+	}
+	return "The extension cannot be reached right now"
+}

@@ -1,0 +1,129 @@
+package zeus
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/metrics"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
+)
+
+// Config is what the dialect works with.
+type Config struct {
+	Auth      *auth.Authenticator
+	Conn      *conn.Config
+	Holder    *holder.Holder
+	Router    *router.Router
+	Fanout    *fanout.Fanout
+	Workflows *workflow.Runner
+	Metrics   *metrics.Metrics
+	// Refuse reports whether new sockets are refused, because the pod drains.
+	Refuse func() bool
+	Logger *slog.Logger
+}
+
+// Zeus serves the dialect's sockets.
+type Zeus struct {
+	Config
+	askers askers
+
+	ctx    context.Context // ends every connection
+	cancel context.CancelFunc
+
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup // one for each connection
+}
+
+// New returns the dialect.
+func New(cfg Config) *Zeus {
+	z := &Zeus{Config: cfg}
+	z.ctx, z.cancel = context.WithCancel(context.Background())
+	return z
+}
+
+// Routes adds the dialect's endpoints.
+func (z *Zeus) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /ws/extension", z.node(extension))
+	mux.HandleFunc("GET /ws/desktop", z.node(desktop))
+	mux.HandleFunc("GET /ws/web", z.web)
+}
+
+// Close ends what connections are left and waits for them.
+func (z *Zeus) Close() {
+	z.mu.Lock()
+	z.closed = true
+	z.mu.Unlock()
+	z.cancel()
+	z.work.Wait()
+}
+
+// serve runs a connection on a goroutine of its own, so that net/http's, with the stack it grew, can end.
+func (z *Zeus) serve(f func()) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.closed {
+		return
+	}
+	z.work.Go(f)
+}
+
+// kind is one of the two endpoints for nodes.
+type kind struct {
+	name   string
+	typ    nodev1.NodeType
+	prefix string // of client_id
+	deflt  string // of the node id where none is given
+}
+
+// Seed 000, "Connection Parameters".
+var (
+	extension = kind{"extension", nodev1.NodeType_NODE_TYPE_EXTENSION, "user_", "ext_"}
+	desktop   = kind{"desktop", nodev1.NodeType_NODE_TYPE_DESKTOP, "desktop_", "desktop_"}
+)
+
+// accept upgrades a request whose user has been parsed; problem is why the connection may not stay, or nil. A client
+// that may not stay is told by close code, which a browser can read, unlike the status of a failed upgrade. It returns
+// nil where there is no connection to serve. The edge has checked the origin.
+func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, user ids.UserID, problem *refusal) *conn.Conn {
+	if z.Refuse() {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "this pod is shutting down, connect again", http.StatusServiceUnavailable)
+		return nil
+	}
+	id, err := z.Auth.AuthenticateSocket(r, user)
+	if err != nil && problem == nil {
+		problem = &refusal{conn.NotAllowed, err.Error()}
+	}
+	c, err := conn.Accept(w, r, id.Subprotocol, z.Conn)
+	if err != nil {
+		z.Logger.Debug("upgrade failed", "error", err)
+		return nil
+	}
+	if problem != nil {
+		z.Logger.Info("connection refused", "reason", problem.reason.String(), "problem", problem.message)
+		c.Close(problem.reason)
+		z.serve(func() { c.Run(z.ctx, drop) })
+		return nil
+	}
+	return c
+}
+
+// detachTimeout bounds what is left to do for a connection that has ended.
+const detachTimeout = 5 * time.Second
+
+// refusal is why a connection may not stay.
+type refusal struct {
+	reason  conn.Reason
+	message string
+}

@@ -1,0 +1,32 @@
+package frame
+
+import (
+	"context"
+	"errors"
+	"io"
+)
+
+// Read reads one frame to its end. hint is the size that is likely, such as the size of the one before. The frame counts
+// against budget once it proves [Large]; ctx ends that wait, not the reading.
+func Read(ctx context.Context, r io.Reader, hint int, budget *Budget) (*Buffer, error) {
+	b := Get(hint)
+	for {
+		if cap(b.data) >= Large && int64(cap(b.data)) > b.taken && len(b.data) > Large/2 {
+			more := int64(cap(b.data)) - b.taken
+			budget.take(ctx, more)
+			b.budget, b.taken = budget, b.taken+more
+		}
+		n, err := r.Read(b.data[len(b.data):cap(b.data)])
+		b.data = b.data[:len(b.data)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return b, nil
+		case err != nil:
+			b.Release()
+			return nil, err
+		}
+		if len(b.data) == cap(b.data) {
+			b = b.grow()
+		}
+	}
+}

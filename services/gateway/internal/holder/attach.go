@@ -1,0 +1,280 @@
+package holder
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+)
+
+// fenceTimeout bounds the wait for an old holder's word. One that does not answer is lost, or cut off and will hear of
+// its successor from the registry.
+const fenceTimeout = 2 * time.Second
+
+// RefusedError says why a node may not be held here.
+type RefusedError struct {
+	Reason  conn.Reason
+	Message string
+}
+
+func (e *RefusedError) Error() string { return e.Message }
+
+var errGone = &RefusedError{conn.ClientClosed, "the connection has ended"}
+
+var errSuperseded = &RefusedError{conn.Superseded, "a later connection of the same node exists"}
+
+// Attach makes this pod the holder of a new connection's node. When it returns without an error, calls from every pod
+// reach the node. The error is a *[RefusedError].
+func (h *Holder) Attach(ctx context.Context, n *hub.Node) error {
+	n.Life.Lock()
+	defer n.Life.Unlock()
+	epoch, err := h.register(ctx, n, n.Info(), 0)
+	if err != nil {
+		return err
+	}
+	n.SetEpoch(epoch)
+	left, ok := h.Hub.Add(n)
+	if !ok {
+		h.farewell(ctx, n.Key(), epoch)
+		return errSuperseded
+	}
+	h.supersede(left)
+	h.subscribe(n)
+	if err := h.fence(ctx, n.Key(), epoch); err != nil {
+		h.detach(ctx, n)
+		return err
+	}
+	return nil
+}
+
+// Update changes what the node says of itself; info may name another node id, which the connection then takes. The error
+// is a *[RefusedError], after which the connection has to end.
+func (h *Holder) Update(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo) error {
+	n.Life.Lock()
+	defer n.Life.Unlock()
+	if n.Gone {
+		return errGone
+	}
+	if ids.NodeID(info.GetNodeId()) != n.Key().Node {
+		return h.rename(ctx, n, info)
+	}
+	epoch, err := h.register(ctx, n, info, n.Epoch())
+	if err != nil {
+		return err
+	}
+	n.SetEpoch(epoch)
+	n.SetInfo(info)
+	return nil
+}
+
+func (h *Holder) rename(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo) error {
+	oldKey, oldEpoch := n.Key(), n.Epoch()
+	// The old name is given back first, so that a user with the greatest number of nodes can rename one.
+	h.unsubscribe(n)
+	h.farewell(ctx, oldKey, oldEpoch)
+	epoch, err := h.register(ctx, n, info, 0)
+	if err != nil {
+		return err
+	}
+	left, ok := h.Hub.Rename(n, ids.NodeID(info.GetNodeId()), epoch)
+	if !ok {
+		return errSuperseded
+	}
+	h.supersede(left)
+	n.SetInfo(info)
+	h.subscribe(n)
+	return h.fence(ctx, n.Key(), epoch)
+}
+
+// Renew registers a node again that the registry does not know, or closes it where a later connection exists.
+func (h *Holder) Renew(ctx context.Context, n *hub.Node) {
+	n.Life.Lock()
+	defer n.Life.Unlock()
+	if n.Gone {
+		return
+	}
+	epoch, err := h.register(ctx, n, n.Info(), n.Epoch())
+	var refused *RefusedError
+	if errors.As(err, &refused) {
+		n.Conn.Close(refused.Reason)
+		return
+	}
+	n.SetEpoch(epoch)
+}
+
+// Detach lets go of a node whose connection is ending: open calls end, the name is free.
+func (h *Holder) Detach(ctx context.Context, n *hub.Node) {
+	// Those who wait hear at once, whatever the registry is doing.
+	h.leave(n)
+	n.Calls.Close("the node's connection ended")
+	n.Life.Lock()
+	defer n.Life.Unlock()
+	h.detach(ctx, n)
+}
+
+func (h *Holder) leave(n *hub.Node) {
+	h.unsubscribe(n)
+	h.Hub.Remove(n)
+}
+
+func (h *Holder) detach(ctx context.Context, n *hub.Node) {
+	n.Gone = true
+	h.leave(n)
+	n.Calls.Close("the node's connection ended")
+	h.farewell(ctx, n.Key(), n.Epoch())
+}
+
+// Retire keeps new calls of other pods away from a node, the first step of a drain. The node stays where open calls,
+// cancellations and fences find it.
+func (h *Holder) Retire(n *hub.Node) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	in := h.interests[n]
+	for i := range in[:queued] {
+		if in[i] != nil {
+			_ = in[i].Unsubscribe() // fails only once the bus is closed
+			in[i] = nil
+		}
+	}
+	if _, held := h.interests[n]; held {
+		h.interests[n] = in
+	}
+}
+
+// supersede ends a connection whose name a later one took, here or on another pod.
+func (h *Holder) supersede(old *hub.Node) {
+	if old == nil {
+		return
+	}
+	h.unsubscribe(old)
+	old.Conn.Close(conn.Superseded)
+}
+
+// register asks the registry for an epoch. Where the registry is away the node comes in all the same, under the epoch it
+// has or a provisional one; the next heartbeats register it.
+func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo, epoch ids.Epoch) (ids.Epoch, error) {
+	status, tasks := n.Load()
+	r, err := h.Registry.Register(ctx, &nodev1.Registration{
+		UserId: string(n.User), Info: info, Epoch: int64(epoch), Status: status, CurrentTasks: tasks,
+		ConnectedAt: timestamppb.New(n.ConnectedAt),
+	})
+	switch {
+	case errors.Is(err, errs.BusUnavailable) || errors.Is(err, context.DeadlineExceeded):
+		h.Logger.Warn("node held without the registry", "error", err)
+		n.Unregistered.Store(true)
+		if epoch == 0 {
+			epoch = provisional()
+		}
+		return epoch, nil
+	case err != nil:
+		return 0, &RefusedError{conn.GoingAway, err.Error()}
+	}
+	switch r.GetOutcome() {
+	case nodev1.RegisterResult_OUTCOME_REGISTERED:
+		n.Unregistered.Store(false)
+		return ids.Epoch(r.GetEpoch()), nil
+	case nodev1.RegisterResult_OUTCOME_TOO_MANY_NODES:
+		return 0, &RefusedError{conn.TooManyNodes, "too many nodes of this user are connected"}
+	case nodev1.RegisterResult_OUTCOME_SUPERSEDED:
+		return 0, errSuperseded
+	}
+	return 0, &RefusedError{conn.NotAllowed, r.GetError()}
+}
+
+func (h *Holder) farewell(ctx context.Context, key ids.Node, epoch ids.Epoch) {
+	if err := h.Registry.Deregister(ctx, key, epoch); err != nil {
+		h.Logger.Warn("the registry did not hear of a node's end; it expires there", "error", err)
+	}
+}
+
+// suffixes are a held node's subjects; the first ones are taken by one holder only.
+var suffixes = [4]string{bus.SuffixCall, bus.SuffixSend, bus.SuffixCancel, bus.SuffixFence}
+
+const queued = 2
+
+func (h *Holder) subscribe(n *hub.Node) {
+	prefix := bus.NodePrefix(n.Key())
+	var in interest
+	var err error
+	for i, suffix := range suffixes {
+		var e error
+		if i < queued {
+			in[i], e = h.Bus.ChanQueueSubscribe(prefix+suffix, bus.HolderQueue, h.messages)
+		} else {
+			in[i], e = h.Bus.ChanSubscribe(prefix+suffix, h.messages)
+		}
+		err = errors.Join(err, e)
+	}
+	if err != nil { // only once the bus is closed for good
+		h.Logger.Error("subscribe", "error", err)
+	}
+	h.mu.Lock()
+	h.interests[n] = in
+	h.mu.Unlock()
+}
+
+func (h *Holder) unsubscribe(n *hub.Node) {
+	h.mu.Lock()
+	in := h.interests[n]
+	delete(h.interests, n)
+	h.mu.Unlock()
+	for _, s := range in {
+		if s != nil {
+			_ = s.Unsubscribe() // fails only once the bus is closed
+		}
+	}
+}
+
+// fence tells other holders of the node that a later one exists.
+func (h *Holder) fence(ctx context.Context, key ids.Node, epoch ids.Epoch) error {
+	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
+	defer cancel()
+	m, err := h.Bus.RequestWithContext(ctx, bus.NodePrefix(key)+bus.SuffixFence, strconv.AppendInt(nil, int64(epoch), 10))
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
+		return nil
+	case err != nil:
+		h.Logger.Warn("an old holder did not answer the fence", "error", err)
+		return nil
+	case string(m.Data) == fenceRefused:
+		return errSuperseded
+	}
+	return nil
+}
+
+// What an old holder says to a fence.
+const (
+	fencePassed  = "passed"
+	fenceRefused = "refused"
+)
+
+// fenced is the old holder's side: it leaves before it answers, unless its own connection is the later one.
+func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
+	epoch, err := strconv.ParseInt(string(m.Data), 10, 64)
+	if err != nil {
+		h.Logger.Warn("malformed fence", "error", err)
+		return
+	}
+	answer := fencePassed
+	if n := h.Hub.Find(key); n != nil {
+		if n.Epoch() > ids.Epoch(epoch) {
+			answer = fenceRefused
+		} else {
+			h.Hub.Remove(n)
+			h.supersede(n)
+		}
+	}
+	if err := m.Respond([]byte(answer)); err != nil {
+		h.Logger.Warn("answer a fence", "error", err)
+	}
+}

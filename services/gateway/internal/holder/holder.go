@@ -1,0 +1,94 @@
+package holder
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+)
+
+// inbox is how many messages of nodes' subjects may wait for the dispatcher. It never blocks, so this is a matter of
+// microseconds; the bus drops what does not fit, and routers then take the pod for lost.
+const inbox = 16 << 10
+
+// Registry is what a Holder needs of the node registry.
+type Registry interface {
+	Register(context.Context, *nodev1.Registration) (*nodev1.RegisterResult, error)
+	Deregister(context.Context, ids.Node, ids.Epoch) error
+}
+
+// Config is what a Holder is made of.
+type Config struct {
+	Gateway  ids.GatewayID
+	Bus      *bus.Conn
+	Hub      *hub.Hub
+	Registry Registry
+	// MaxFrame bounds a request frame, in bytes.
+	MaxFrame int
+	// Asked hears which web client waits for what a node will say to the frame that is about to be sent.
+	Asked  func(n *hub.Node, webClient string)
+	Logger *slog.Logger
+}
+
+// Holder holds nodes. It is safe for concurrent use.
+type Holder struct {
+	Config
+	messages chan *nats.Msg
+	intake   intake // owned by the dispatcher
+	outbox   outbox
+
+	mu        sync.Mutex
+	interests map[*hub.Node]interest
+
+	quit chan struct{}
+	work sync.WaitGroup
+}
+
+// interest is a held node's subscriptions, in the order of suffixes.
+type interest [len(suffixes)]*nats.Subscription
+
+// New returns a Holder that serves the bus until Close.
+func New(cfg Config) (*Holder, error) {
+	h := &Holder{
+		Config:    cfg,
+		messages:  make(chan *nats.Msg, inbox),
+		interests: make(map[*hub.Node]interest),
+		quit:      make(chan struct{}),
+	}
+	h.outbox.bus = cfg.Bus
+	if err := h.intake.listen(h); err != nil {
+		return nil, err
+	}
+	cfg.Bus.OnReconnect(func() { h.work.Go(h.outbox.flush) })
+	h.work.Go(h.serve)
+	return h, nil
+}
+
+// Close stops serving the bus. The nodes must have been let go.
+func (h *Holder) Close() {
+	close(h.quit)
+	h.work.Wait()
+	h.intake.close()
+}
+
+// serve is the dispatcher. Nothing it calls may block.
+func (h *Holder) serve() {
+	for {
+		select {
+		case m := <-h.messages:
+			h.dispatch(m)
+		case <-h.quit:
+			return
+		}
+	}
+}
+
+// provisional is the epoch of a node that connects while the registry is away.
+func provisional() ids.Epoch { return ids.Epoch(time.Now().UnixMilli()) }

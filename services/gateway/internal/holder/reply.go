@@ -1,0 +1,89 @@
+package holder
+
+import (
+	"bytes"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/envelope"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+)
+
+// busReply is the sink of a call that came over the bus: what it hears goes to the call's reply subject.
+type busReply struct {
+	h        *Holder
+	subject  string
+	deadline time.Time
+}
+
+func (r *busReply) Status(s calls.Status) {
+	_ = r.h.Bus.PublishMsg(envelope.Status(r.subject, s)) // the next one follows soon
+}
+
+func (r *busReply) Progress(params []byte) {
+	_ = r.h.Bus.PublishMsg(envelope.Reply(r.subject, envelope.Progress, params)) // progress may be lost
+}
+
+func (r *busReply) Done(answer *frame.Buffer, err *errs.Error) {
+	var m *nats.Msg
+	if err != nil {
+		m = envelope.Failure(r.subject, err)
+	} else {
+		m = &nats.Msg{Subject: r.subject, Data: answer.Bytes()}
+		defer answer.Release() // the bus has copied it
+	}
+	if pubErr := r.h.Bus.PublishAny(m); pubErr != nil {
+		r.h.Logger.Warn("the answer of a call waits for the bus", "error", pubErr)
+		r.h.outbox.keep(m, r.deadline)
+	}
+}
+
+// outboxLimit bounds the answers that wait for the bus, in bytes.
+const outboxLimit = 64 << 20
+
+// outbox keeps the ends of calls that could not be published, until the bus is back or nobody waits for them any more.
+type outbox struct {
+	bus *bus.Conn
+
+	mu    sync.Mutex
+	bytes int
+	kept  []kept
+}
+
+type kept struct {
+	msg      *nats.Msg
+	deadline time.Time
+}
+
+// keep stores a copy; over the limit the answer is lost, and the router says that the outcome is unknown.
+func (o *outbox) keep(m *nats.Msg, deadline time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.bytes+len(m.Data) > outboxLimit {
+		return
+	}
+	m.Data = bytes.Clone(m.Data)
+	o.bytes += len(m.Data)
+	o.kept = append(o.kept, kept{m, deadline})
+}
+
+// flush sends what is still wanted.
+func (o *outbox) flush() {
+	o.mu.Lock()
+	kept := o.kept
+	o.kept, o.bytes = nil, 0
+	o.mu.Unlock()
+	for _, k := range kept {
+		if time.Now().After(k.deadline) {
+			continue
+		}
+		if o.bus.PublishAny(k.msg) != nil {
+			o.keep(k.msg, k.deadline)
+		}
+	}
+}

@@ -1,0 +1,229 @@
+package hub
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+)
+
+const shards = 64
+
+// Web is a web client that this pod holds.
+type Web struct {
+	User ids.UserID
+	// Name tells the web clients of the whole cluster apart.
+	Name string
+	Conn *conn.Conn
+	// Ping is owned by the pulse.
+	Ping Ping
+}
+
+// Hub holds nodes and web clients. It is safe for concurrent use; callbacks run outside its locks.
+type Hub struct {
+	seed   maphash.Seed
+	shards [shards]shard
+}
+
+type shard struct {
+	mu    sync.RWMutex
+	users map[ids.UserID]*user
+}
+
+// user has few nodes, so slices do; nodes are in order of arrival.
+type user struct {
+	nodes []*Node
+	webs  []*Web
+}
+
+// New returns an empty hub.
+func New() *Hub {
+	h := &Hub{seed: maphash.MakeSeed()}
+	for i := range h.shards {
+		h.shards[i].users = make(map[ids.UserID]*user)
+	}
+	return h
+}
+
+func (h *Hub) shard(u ids.UserID) *shard {
+	return &h.shards[maphash.String(h.seed, string(u))%shards]
+}
+
+func (s *shard) user(id ids.UserID) *user {
+	u := s.users[id]
+	if u == nil {
+		u = &user{}
+		s.users[id] = u
+	}
+	return u
+}
+
+func (s *shard) tidy(id ids.UserID, u *user) {
+	if len(u.nodes) == 0 && len(u.webs) == 0 {
+		delete(s.users, id)
+	}
+}
+
+func (u *user) find(id ids.NodeID) int {
+	return slices.IndexFunc(u.nodes, func(n *Node) bool { return *n.id.Load() == id })
+}
+
+// Add makes a node findable. Where its name is taken, the one with the smaller epoch leaves: Add returns the node that
+// left, or ok = false where the newcomer may not come in.
+func (h *Hub) Add(n *Node) (left *Node, ok bool) {
+	s := h.shard(n.User)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.user(n.User)
+	left, ok = u.replace(n, n.Key().Node)
+	if ok {
+		u.nodes = append(u.nodes, n)
+	}
+	return left, ok
+}
+
+func (u *user) replace(n *Node, name ids.NodeID) (left *Node, ok bool) {
+	i := u.find(name)
+	if i < 0 || u.nodes[i] == n {
+		return nil, true
+	}
+	if left = u.nodes[i]; left.Epoch() > n.Epoch() {
+		return nil, false
+	}
+	u.nodes = slices.Delete(u.nodes, i, i+1)
+	return left, true
+}
+
+// Rename gives a node that is here another name, under the same rule as Add.
+func (h *Hub) Rename(n *Node, name ids.NodeID, epoch ids.Epoch) (left *Node, ok bool) {
+	s := h.shard(n.User)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[n.User]
+	if u == nil || !slices.Contains(u.nodes, n) {
+		return nil, false
+	}
+	n.SetEpoch(epoch)
+	if left, ok = u.replace(n, name); ok {
+		n.id.Store(&name)
+	}
+	return left, ok
+}
+
+// Remove takes a node out, and reports whether it was still in.
+func (h *Hub) Remove(n *Node) bool {
+	s := h.shard(n.User)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[n.User]
+	if u == nil {
+		return false
+	}
+	i := slices.Index(u.nodes, n)
+	if i < 0 {
+		return false
+	}
+	u.nodes = slices.Delete(u.nodes, i, i+1)
+	s.tidy(n.User, u)
+	return true
+}
+
+// Find returns the node of that name, or nil.
+func (h *Hub) Find(key ids.Node) *Node {
+	s := h.shard(key.User)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if u := s.users[key.User]; u != nil {
+		if i := u.find(key.Node); i >= 0 {
+			return u.nodes[i]
+		}
+	}
+	return nil
+}
+
+// First returns the user's node that connected here first, of a type where one is given; nil if there is none.
+func (h *Hub) First(id ids.UserID, kind nodev1.NodeType) *Node {
+	for _, n := range h.Nodes(id) {
+		if kind == nodev1.NodeType_NODE_TYPE_UNSPECIFIED || n.Info().GetNodeType() == kind {
+			return n
+		}
+	}
+	return nil
+}
+
+// Nodes returns the nodes of a user, in order of arrival.
+func (h *Hub) Nodes(id ids.UserID) []*Node {
+	s := h.shard(id)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if u := s.users[id]; u != nil {
+		return slices.Clone(u.nodes)
+	}
+	return nil
+}
+
+// AddWeb makes a web client findable.
+func (h *Hub) AddWeb(w *Web) {
+	s := h.shard(w.User)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.user(w.User)
+	u.webs = append(u.webs, w)
+}
+
+// RemoveWeb takes a web client out.
+func (h *Hub) RemoveWeb(w *Web) {
+	s := h.shard(w.User)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.users[w.User]
+	if u == nil {
+		return
+	}
+	u.webs = slices.DeleteFunc(u.webs, func(other *Web) bool { return other == w })
+	s.tidy(w.User, u)
+}
+
+// Webs returns the web clients of a user.
+func (h *Hub) Webs(id ids.UserID) []*Web {
+	s := h.shard(id)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if u := s.users[id]; u != nil {
+		return slices.Clone(u.webs)
+	}
+	return nil
+}
+
+// All returns every node and every web client of the pod.
+func (h *Hub) All() (nodes []*Node, webs []*Web) {
+	for i := range h.shards {
+		s := &h.shards[i]
+		s.mu.RLock()
+		for _, u := range s.users {
+			nodes = append(nodes, u.nodes...)
+			webs = append(webs, u.webs...)
+		}
+		s.mu.RUnlock()
+	}
+	return nodes, webs
+}
+
+// Counts are the seed's connection statistics of one pod.
+func (h *Hub) Counts() *nodev1.GatewayStats {
+	nodes, webs := h.All()
+	st := &nodev1.GatewayStats{WebConnections: int32(len(webs))}
+	for _, n := range nodes {
+		switch n.Info().GetNodeType() {
+		case nodev1.NodeType_NODE_TYPE_EXTENSION:
+			st.ExtensionConnections++
+		default:
+			st.DesktopConnections++
+		}
+		st.PendingRequests += int32(n.Calls.Open())
+	}
+	return st
+}

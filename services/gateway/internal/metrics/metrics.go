@@ -1,0 +1,75 @@
+// Package metrics counts what a gateway does. No label names a user or a node.
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+)
+
+// Metrics are one pod's.
+type Metrics struct {
+	// Closed counts ended connections by client kind and reason.
+	Closed *prometheus.CounterVec
+	// Frames counts frames of clients that were not of use, by what was wrong.
+	Frames *prometheus.CounterVec
+	// Calls counts calls that entered the cluster here, by how they ended: "answered" or the reason.
+	Calls *prometheus.CounterVec
+	// LateAnswers counts answers that nobody waited for any more.
+	LateAnswers prometheus.Counter
+	// CallSeconds measures answered calls.
+	CallSeconds prometheus.Histogram
+}
+
+// New registers the metrics.
+func New(r prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		Closed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hecaton_gateway_connections_closed_total", Help: "Connections that ended, by kind of client and reason.",
+		}, []string{"client", "reason"}),
+		Frames: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hecaton_gateway_frames_rejected_total", Help: "Frames of clients that were malformed, binary or unknown.",
+		}, []string{"problem"}),
+		Calls: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hecaton_gateway_calls_total", Help: "Calls that entered the cluster here, by how they ended.",
+		}, []string{"outcome"}),
+		LateAnswers: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "hecaton_gateway_late_answers_total", Help: "Answers of nodes that nobody waited for any more.",
+		}),
+		CallSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "hecaton_gateway_call_seconds", Help: "Duration of answered calls.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		}),
+	}
+	r.MustRegister(m.Closed, m.Frames, m.Calls, m.LateAnswers, m.CallSeconds)
+	for _, client := range []string{"extension", "desktop", "web"} {
+		for _, reason := range conn.Reasons() {
+			m.Closed.WithLabelValues(client, reason.String())
+		}
+	}
+	for _, reason := range errs.Reasons() {
+		m.Calls.WithLabelValues(string(reason))
+	}
+	m.Calls.WithLabelValues("answered")
+	return m
+}
+
+// Counter counts what a pod holds.
+type Counter interface{ Counts() *nodev1.GatewayStats }
+
+// Gauges registers what is counted when somebody looks.
+func Gauges(r prometheus.Registerer, c Counter) {
+	gauge := func(name, help string, labels prometheus.Labels, value func(*nodev1.GatewayStats) int32) {
+		r.MustRegister(prometheus.NewGaugeFunc(
+			prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
+			func() float64 { return float64(value(c.Counts())) },
+		))
+	}
+	const name, help = "hecaton_gateway_connections", "Open connections."
+	gauge(name, help, prometheus.Labels{"client": "extension"}, (*nodev1.GatewayStats).GetExtensionConnections)
+	gauge(name, help, prometheus.Labels{"client": "desktop"}, (*nodev1.GatewayStats).GetDesktopConnections)
+	gauge(name, help, prometheus.Labels{"client": "web"}, (*nodev1.GatewayStats).GetWebConnections)
+	gauge("hecaton_gateway_calls_open", "Calls open at nodes of this pod.", nil, (*nodev1.GatewayStats).GetPendingRequests)
+}

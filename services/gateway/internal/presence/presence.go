@@ -1,0 +1,160 @@
+package presence
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+)
+
+const (
+	batchLimit = 256
+	flushers   = 2
+	// rpcTimeout bounds one RPC: a registry that is away must not hold up a handshake.
+	rpcTimeout = 2 * time.Second
+)
+
+var errCount = errors.New("the registry answered another number of requests than it was asked")
+
+// Client talks to the node registry. Its errors are *errs.Error of reason BUS_UNAVAILABLE where the registry or its
+// store cannot be reached.
+type Client struct {
+	// Registry is the plain client, for what needs no batch.
+	Registry nodev1.NodeRegistryServiceClient
+
+	gateway   ids.GatewayID
+	arrivals  batcher[*nodev1.Registration, *nodev1.RegisterResult]
+	farewells batcher[*nodev1.NodeRef, bool]
+}
+
+// New returns a client; Close ends it.
+func New(cc grpc.ClientConnInterface, gateway ids.GatewayID) *Client {
+	c := &Client{Registry: nodev1.NewNodeRegistryServiceClient(cc), gateway: gateway}
+	c.arrivals.flush, c.farewells.flush = c.register, c.deregister
+	c.arrivals.limit, c.farewells.limit = batchLimit, batchLimit
+	c.arrivals.queue = make(chan *item[*nodev1.Registration, *nodev1.RegisterResult], batchLimit)
+	c.farewells.queue = make(chan *item[*nodev1.NodeRef, bool], batchLimit)
+	c.arrivals.start(flushers)
+	c.farewells.start(flushers)
+	return c
+}
+
+// Close fails what is still waiting and waits for the rest.
+func (c *Client) Close() {
+	c.arrivals.close()
+	c.farewells.close()
+}
+
+// Register announces a connection or changes what is known of it.
+func (c *Client) Register(ctx context.Context, r *nodev1.Registration) (*nodev1.RegisterResult, error) {
+	r.GatewayId = string(c.gateway)
+	return c.arrivals.do(ctx, r)
+}
+
+// Deregister removes a connection that ended, unless a newer one is stored.
+func (c *Client) Deregister(ctx context.Context, n ids.Node, epoch ids.Epoch) error {
+	_, err := c.farewells.do(ctx, &nodev1.NodeRef{UserId: string(n.User), NodeId: string(n.Node), Epoch: int64(epoch)})
+	return err
+}
+
+func (c *Client) register(ctx context.Context, batch []*nodev1.Registration) ([]*nodev1.RegisterResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.Register(ctx, &nodev1.RegisterRequest{Registrations: batch})
+	if err == nil && len(resp.GetResults()) != len(batch) {
+		err = errCount
+	}
+	return resp.GetResults(), away(err)
+}
+
+func (c *Client) deregister(ctx context.Context, batch []*nodev1.NodeRef) ([]bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.Deregister(ctx, &nodev1.DeregisterRequest{Nodes: batch})
+	if err == nil && len(resp.GetRemoved()) != len(batch) {
+		err = errCount
+	}
+	return resp.GetRemoved(), away(err)
+}
+
+// Heartbeat renews connections; one result for each beat.
+func (c *Client) Heartbeat(ctx context.Context, beats []*nodev1.NodeBeat) ([]nodev1.BeatResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.Heartbeat(ctx, &nodev1.HeartbeatRequest{GatewayId: string(c.gateway), Beats: beats})
+	if err == nil && len(resp.GetResults()) != len(beats) {
+		err = errCount
+	}
+	return resp.GetResults(), away(err)
+}
+
+// Report stores the pod's statistics for ttl. known is false where the store had forgotten the one before.
+func (c *Client) Report(ctx context.Context, stats *nodev1.GatewayStats, ttl time.Duration) (known bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.ReportGateway(ctx, &nodev1.ReportGatewayRequest{
+		GatewayId: string(c.gateway), Stats: stats, Ttl: durationpb.New(ttl),
+	})
+	return resp.GetKnown(), away(err)
+}
+
+// Resolve picks the node of a call.
+func (c *Client) Resolve(ctx context.Context, r *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.ResolveNode(ctx, r)
+	return resp, away(err)
+}
+
+// List lists a user's nodes.
+func (c *Client) List(ctx context.Context, r *nodev1.ListNodesRequest) ([]*nodev1.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.ListNodes(ctx, r)
+	return resp.GetNodes(), away(err)
+}
+
+// away makes an error of the way to the registry one of ours; what the registry itself decided stays.
+func away(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = errs.FromGRPC(err)
+	var own *errs.Error
+	if code := status.Code(err); errors.As(err, &own) || code == codes.InvalidArgument || code == codes.NotFound {
+		return err
+	}
+	return errs.New(errs.BusUnavailable, "the node registry cannot be reached: %w", err)
+}
+
+// Session reports the node of a session.
+func (c *Client) Session(ctx context.Context, r *nodev1.GetSessionRequest) (*nodev1.GetSessionResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.GetSession(ctx, r)
+	return resp, away(err)
+}
+
+// Bind ties a session to a node.
+func (c *Client) Bind(ctx context.Context, r *nodev1.BindSessionRequest) (*nodev1.Node, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.BindSession(ctx, r)
+	return resp.GetNode(), away(err)
+}
+
+// Stats adds up the statistics of all pods.
+func (c *Client) Stats(ctx context.Context) (*nodev1.GatewayStats, error) {
+	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
+	defer cancel()
+	resp, err := c.Registry.GetStats(ctx, &nodev1.GetStatsRequest{})
+	return resp.GetTotal(), away(err)
+}

@@ -1,0 +1,157 @@
+// Package pulse is the pod's one clock for everything that connections need now and then: pings, the end of silent
+// nodes, heartbeats to the registry, signs of life for open calls, and the pod's statistics. One goroutine for all of
+// them replaces several timers per connection.
+package pulse
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+)
+
+const (
+	every = time.Second
+	// beatEvery is how often the registry hears of a node whose state does not change. A node is forgotten there after
+	// 60 s, so three beats may be lost.
+	beatEvery = 15 * time.Second
+	// reportTTL is how long the pod's statistics count.
+	reportTTL = 5 * time.Second
+)
+
+// Holder renews registrations and keeps calls alive.
+type Holder interface {
+	Renew(context.Context, *hub.Node)
+	Sweep(nodes []*hub.Node, now time.Time)
+}
+
+// Registry takes heartbeats.
+type Registry interface {
+	Heartbeat(context.Context, []*nodev1.NodeBeat) ([]nodev1.BeatResult, error)
+	Report(ctx context.Context, stats *nodev1.GatewayStats, ttl time.Duration) (known bool, err error)
+}
+
+// Config is what a Pulse is made of.
+type Config struct {
+	Hub      *hub.Hub
+	Holder   Holder
+	Registry Registry
+	// PingEvery is how often clients are pinged: the worker of a Manifest V3 extension sleeps after 30 s without traffic.
+	PingEvery time.Duration
+	// SilenceLimit ends the connection of a node that sent nothing for so long (seed 001, "System Invariants": 60 s).
+	SilenceLimit time.Duration
+	Logger       *slog.Logger
+}
+
+// Pulse beats from Start until Close.
+type Pulse struct {
+	Config
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// Start begins to beat.
+func Start(cfg Config) *Pulse {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Pulse{Config: cfg, cancel: cancel}
+	// Two loops: a registry that is slow to answer must not delay signs of life.
+	p.work.Go(func() { repeat(ctx, p.vitals) })
+	p.work.Go(func() { repeat(ctx, func(now time.Time) { p.presence(ctx, now) }) })
+	return p
+}
+
+// Close stops and waits.
+func (p *Pulse) Close() {
+	p.cancel()
+	p.work.Wait()
+}
+
+func repeat(ctx context.Context, f func(now time.Time)) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			f(now)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// vitals pings clients, ends silent nodes and keeps calls alive.
+func (p *Pulse) vitals(now time.Time) {
+	nodes, webs := p.Hub.All()
+	for _, n := range nodes {
+		if now.Sub(n.Conn.LastSeen()) > p.SilenceLimit {
+			n.Conn.Close(conn.NoHeartbeat)
+			continue
+		}
+		n.Ping.Due(now, p.PingEvery, n.Conn)
+	}
+	for _, w := range webs {
+		w.Ping.Due(now, p.PingEvery, w.Conn)
+	}
+	p.Holder.Sweep(nodes, now)
+}
+
+// presence tells the registry who is alive, and the statistics.
+func (p *Pulse) presence(ctx context.Context, now time.Time) {
+	known, err := p.Registry.Report(ctx, p.Hub.Counts(), reportTTL)
+	if err != nil {
+		p.Logger.Warn("the registry did not take the pod's statistics", "error", err)
+		return // nor would it take heartbeats
+	}
+	nodes, _ := p.Hub.All()
+	var due []*hub.Node
+	var beats []*nodev1.NodeBeat
+	for _, n := range nodes {
+		if !known || n.BeatDue(now, beatEvery) {
+			due = append(due, n)
+			status, tasks := n.Load()
+			key := n.Key()
+			beats = append(beats, &nodev1.NodeBeat{
+				UserId: string(key.User), NodeId: string(key.Node), Epoch: int64(n.Epoch()), Status: status, CurrentTasks: tasks,
+			})
+		}
+	}
+	if len(beats) == 0 {
+		return
+	}
+	results, err := p.Registry.Heartbeat(ctx, beats)
+	if err != nil {
+		p.Logger.Warn("the registry did not take heartbeats", "nodes", len(beats), "error", err)
+		for _, n := range due {
+			n.MissBeat()
+		}
+		return
+	}
+	p.settle(ctx, due, results)
+}
+
+// settle renews the nodes that the registry lost and closes those that have a successor.
+func (p *Pulse) settle(ctx context.Context, nodes []*hub.Node, results []nodev1.BeatResult) {
+	var renewals errgroup.Group
+	renewals.SetLimit(renewAtOnce)
+	for i, n := range nodes {
+		switch {
+		case results[i] == nodev1.BeatResult_BEAT_RESULT_SUPERSEDED:
+			n.Conn.Close(conn.Superseded)
+		case results[i] == nodev1.BeatResult_BEAT_RESULT_UNKNOWN || n.Unregistered.Load():
+			renewals.Go(func() error {
+				p.Holder.Renew(ctx, n)
+				return nil
+			})
+		}
+	}
+	_ = renewals.Wait() // the functions return no errors
+}
+
+// renewAtOnce is how many renewals wait for the registry together; they share its batches.
+const renewAtOnce = 512

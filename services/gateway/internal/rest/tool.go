@@ -1,0 +1,78 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
+)
+
+type toolBody struct {
+	ToolName  string          `json:"tool_name"`
+	ToolArgs  json.RawMessage `json:"tool_args"`
+	SessionID string          `json:"session_id"`
+	NodeID    string          `json:"node_id"`
+}
+
+// request checks a body.
+func (b *toolBody) request(user ids.UserID, kind nodev1.NodeType) (router.Request, error) {
+	req := router.Request{Tool: b.ToolName, Deadline: time.Now().Add(router.DefaultTimeout)}
+	if b.ToolName == "" {
+		return req, &edge.BadRequest{Message: "tool_name is required, a string that is not empty"}
+	}
+	if !jsonrpc.IsNull(b.ToolArgs) {
+		if !jsonrpc.IsObject(b.ToolArgs) {
+			return req, &edge.BadRequest{Message: "tool_args must be an object"}
+		}
+		if err := jsonrpc.Valid(b.ToolArgs); err != nil {
+			return req, &edge.BadRequest{Message: "tool_args: " + err.Error()}
+		}
+		req.Arguments = b.ToolArgs
+	}
+	for field, id := range map[string]string{"session_id": b.SessionID, "node_id": b.NodeID} {
+		if id == "" {
+			continue
+		}
+		if err := ids.Check(field, id); err != nil {
+			return req, err
+		}
+	}
+	req.Target = router.Target{User: user, Node: ids.NodeID(b.NodeID), Type: kind, Session: ids.SessionID(b.SessionID)}
+	return req, nil
+}
+
+// tool calls a tool of a node of one type (reference, "call browser tool", "call desktop tool").
+func (a *API) tool(kind nodev1.NodeType) func(http.ResponseWriter, *http.Request, ids.UserID) error {
+	return func(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+		var body toolBody
+		if err := decode(r, &body); err != nil {
+			return err
+		}
+		req, err := body.request(user, kind)
+		if err != nil {
+			return err
+		}
+		req.Traceparent = obs.Traceparent(r.Context())
+		answer, err := a.Caller.Call(r.Context(), req, nil)
+		if err != nil {
+			return err
+		}
+		defer answer.Release()
+		edge.JSON(w, http.StatusOK, toolAnswer(answer))
+		return nil
+	}
+}
+
+func toolAnswer(a *router.Answer) any {
+	if a.Error != nil {
+		return map[string]any{"success": false, "error": json.RawMessage(a.Error)}
+	}
+	result, success := toolResult(a.Result)
+	return map[string]any{"success": success, "result": result}
+}
