@@ -17,6 +17,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
+	"github.com/hecaton-dev/hecaton/pkg/target"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
@@ -32,7 +33,6 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
 )
-
 
 // Options are what a program that embeds a gateway hands over; all are optional.
 type Options struct {
@@ -146,9 +146,9 @@ func (a *App) startRegistry(context.Context) error {
 		return err
 	}
 	opts = append(opts, a.tracing.DialOptions()...)
-	opts = append(opts, grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`),
-		grpc.WithConnectParams(reconnect))
-	if a.registry, err = grpc.NewClient(a.cfg.RegistryAddr, opts...); err != nil {
+	addr, balance := target.RoundRobin(a.cfg.RegistryAddr)
+	opts = append(append(opts, balance...), grpc.WithConnectParams(reconnect))
+	if a.registry, err = grpc.NewClient(addr, opts...); err != nil {
 		return err
 	}
 	a.presence = presence.New(a.registry, a.id)

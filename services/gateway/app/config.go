@@ -18,7 +18,7 @@ type Config struct {
 
 	NATSURL      config.Secret `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas"`
 	NATSCreds    string        `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
-	RegistryAddr string        `conf:"registry-addr" env:"REGISTRY_ADDR" default:"127.0.0.1:9090" help:"gRPC target of the node-registry, such as dns:///node-registry:9090"`
+	RegistryAddr string        `conf:"registry-addr" env:"REGISTRY_ADDR" default:"127.0.0.1:9090" help:"node-registry: a gRPC target such as dns:///node-registry:9090, or addresses separated by commas"`
 
 	Auth     auth.Config
 	Services auth.ServiceAuth

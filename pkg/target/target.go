@@ -1,0 +1,30 @@
+// Package target lets a gRPC client name several addresses at once: "10.0.0.1:9090,10.0.0.2:9090".
+//
+// In Kubernetes one name stands for all replicas ("dns:///node-registry:9090"); on a laptop and in tests there is no such
+// name.
+package target
+
+import (
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/resolver"
+	"google.golang.org/grpc/resolver/manual"
+)
+
+// RoundRobin returns the target and options that spread calls over every address of a list, or over all that a single
+// gRPC target resolves to.
+func RoundRobin(addresses string) (string, []grpc.DialOption) {
+	balance := grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`)
+	list := strings.Split(addresses, ",")
+	if len(list) == 1 {
+		return addresses, []grpc.DialOption{balance}
+	}
+	var state resolver.State
+	for _, a := range list {
+		state.Endpoints = append(state.Endpoints, resolver.Endpoint{Addresses: []resolver.Address{{Addr: strings.TrimSpace(a)}}})
+	}
+	r := manual.NewBuilderWithScheme("list")
+	r.InitialState(state)
+	return r.Scheme() + ":///" + strings.TrimSpace(list[0]), []grpc.DialOption{balance, grpc.WithResolvers(r)}
+}

@@ -1,0 +1,192 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
+	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
+)
+
+// Options of a cluster; the zero value has two gateways and one registry, in trusted mode.
+type Options struct {
+	Gateways, Registries int
+	// Gateway changes the configuration of gateway i before it starts.
+	Gateway func(i int, c *gateway.Config)
+	// Registry changes the configuration of every registry.
+	Registry func(c *registry.Config)
+}
+
+// Cluster is a running cluster.
+type Cluster struct {
+	t        testing.TB
+	NATS     *testkit.Server
+	Redis    *testkit.RedisServer
+	Gateways []*Gateway
+	// Registries are the replicas; the gateways know all of them.
+	Registries []*Pod
+	opts       Options
+}
+
+// Pod is one running service.
+type Pod struct {
+	Addr string // of its gRPC server
+	stop context.CancelFunc
+	done chan error
+	once sync.Once
+}
+
+// Gateway is one running gateway.
+type Gateway struct {
+	Pod
+	HTTP, GRPC, Admin string
+	Tools             toolv1.ToolServiceClient
+	conn              *grpc.ClientConn
+}
+
+// Start starts a cluster that ends with the test.
+func Start(t testing.TB, opts Options) *Cluster {
+	t.Helper()
+	c := &Cluster{t: t, opts: opts, NATS: testkit.OwnNATS(t), Redis: testkit.OwnRedis(t)}
+	for range max(1, opts.Registries) {
+		c.StartRegistry()
+	}
+	n := opts.Gateways
+	if n == 0 {
+		n = 2
+	}
+	for range n {
+		c.StartGateway()
+	}
+	return c
+}
+
+func (c *Cluster) logger() *slog.Logger {
+	if os.Getenv("TEST_LOG") == "" {
+		return nil
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+// StartRegistry adds a registry. Gateways that run already do not know it.
+func (c *Cluster) StartRegistry() *Pod {
+	c.t.Helper()
+	var cfg registry.Config
+	must(c.t, config.Defaults(&cfg))
+	cfg.PodName = fmt.Sprintf("registry-%d", len(c.Registries))
+	cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
+	cfg.RedisURL, cfg.NATSURL = config.Secret(c.Redis.URL()), config.Secret(c.NATS.URL())
+	if c.opts.Registry != nil {
+		c.opts.Registry(&cfg)
+	}
+	app, err := registry.New(cfg, registry.Options{Logger: c.logger()})
+	must(c.t, err)
+	p := &Pod{}
+	p.run(c.t, app.Run, app.Started())
+	p.Addr = app.GRPCAddr()
+	c.Registries = append(c.Registries, p)
+	return p
+}
+
+// StartGateway adds a gateway.
+func (c *Cluster) StartGateway() *Gateway {
+	c.t.Helper()
+	cfg := c.GatewayConfig(len(c.Gateways))
+	app, err := gateway.New(cfg, gateway.Options{Logger: c.logger()})
+	must(c.t, err)
+	g := &Gateway{}
+	g.run(c.t, app.Run, app.Started())
+	g.HTTP, g.GRPC, g.Admin, g.Addr = app.HTTPAddr(), app.GRPCAddr(), app.AdminAddr(), app.GRPCAddr()
+	g.conn, err = grpc.NewClient("passthrough:///"+g.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(40<<20), grpc.MaxCallSendMsgSize(40<<20)))
+	must(c.t, err)
+	c.t.Cleanup(func() { _ = g.conn.Close() })
+	g.Tools = toolv1.NewToolServiceClient(g.conn)
+	c.Gateways = append(c.Gateways, g)
+	return g
+}
+
+// GatewayConfig returns the configuration of gateway i, with free ports.
+func (c *Cluster) GatewayConfig(i int) gateway.Config {
+	var cfg gateway.Config
+	must(c.t, config.Defaults(&cfg))
+	cfg.PodName = fmt.Sprintf("gateway-%d", i)
+	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	cfg.NATSURL = config.Secret(c.NATS.URL())
+	cfg.RegistryAddr = c.registryTarget()
+	cfg.Auth.Mode = auth.Trusted
+	cfg.DrainSpread = 200 * time.Millisecond
+	cfg.DrainGrace = 5 * time.Second
+	if c.opts.Gateway != nil {
+		c.opts.Gateway(i, &cfg)
+	}
+	return cfg
+}
+
+func (c *Cluster) registryTarget() string {
+	addrs := make([]string, len(c.Registries))
+	for i, r := range c.Registries {
+		addrs[i] = r.Addr
+	}
+	return strings.Join(addrs, ",")
+}
+
+// Registry returns a client of registry i.
+func (c *Cluster) Registry(i int) nodev1.NodeRegistryServiceClient {
+	cc, err := grpc.NewClient("passthrough:///"+c.Registries[i].Addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	must(c.t, err)
+	c.t.Cleanup(func() { _ = cc.Close() })
+	return nodev1.NewNodeRegistryServiceClient(cc)
+}
+
+func (p *Pod) run(t testing.TB, run func(context.Context) error, started <-chan struct{}) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	p.stop, p.done = cancel, make(chan error, 1)
+	go func() { p.done <- run(ctx) }()
+	t.Cleanup(func() { p.Stop(t) })
+	select {
+	case <-started:
+	case err := <-p.done:
+		p.done <- err
+		t.Fatalf("pod ended while it started: %v", err)
+	case <-time.After(30 * time.Second):
+		t.Fatal("pod did not start")
+	}
+}
+
+// Stop stops the pod as SIGTERM does, and waits for its end.
+func (p *Pod) Stop(t testing.TB) {
+	p.once.Do(func() {
+		p.stop()
+		select {
+		case err := <-p.done:
+			if err != nil {
+				t.Errorf("pod ended with: %v", err)
+			}
+		case <-time.After(60 * time.Second):
+			t.Error("pod did not stop")
+		}
+	})
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
