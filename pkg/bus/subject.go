@@ -30,6 +30,25 @@ func NodePrefix(n ids.Node) string {
 // WebSubject reaches every gateway that has a web client of the user.
 func WebSubject(user ids.UserID) string { return root + "web." + Token(string(user)) }
 
+// WebUser reverses [WebSubject].
+func WebUser(subject string) (ids.UserID, error) {
+	user, err := Untoken(strings.TrimPrefix(subject, root+"web."))
+	return ids.UserID(user), err
+}
+
+// ParseNode splits one of a node's subjects into the node and what stands after [NodePrefix].
+func ParseNode(subject string) (n ids.Node, suffix string, err error) {
+	rest, _ := strings.CutPrefix(subject, root+"node.")
+	userToken, rest, _ := strings.Cut(rest, ".")
+	nodeToken, suffix, _ := strings.Cut(rest, ".")
+	user, err := Untoken(userToken)
+	if err != nil {
+		return n, "", err
+	}
+	node, err := Untoken(nodeToken)
+	return ids.Node{User: ids.UserID(user), Node: ids.NodeID(node)}, suffix, err
+}
+
 // NodeEventSubject carries the presence events of a user's nodes.
 func NodeEventSubject(user ids.UserID) string { return root + "event.node." + Token(string(user)) }
 
@@ -78,6 +97,9 @@ var errToken = errors.New("not a token that Token made")
 
 // Untoken reverses [Token] and refuses anything that Token does not make.
 func Untoken(token string) (string, error) {
+	if strings.IndexByte(token, escape) < 0 && Token(token) == token {
+		return token, nil // the common case costs no copy
+	}
 	b := make([]byte, 0, len(token))
 	for i := 0; i < len(token); i++ {
 		c := token[i]

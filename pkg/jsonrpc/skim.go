@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 )
 
 // ErrNotObject is returned for JSON that is not an object: no dialect of nodes has such frames, batches included.
@@ -132,4 +133,15 @@ func StringMember(object []byte, name string) string {
 		}
 	})
 	return text
+}
+
+// RawMembers returns the named members of a validated object as they stand; those that are missing are not in the map.
+func RawMembers(object []byte, names ...string) map[string][]byte {
+	found := make(map[string][]byte, len(names))
+	_ = members(object, func(name, value []byte) {
+		if slices.Contains(names, string(name)) {
+			found[string(name)] = value
+		}
+	})
+	return found
 }
