@@ -49,7 +49,8 @@ func Mini(t testing.TB) string {
 		<-stopped
 		m.Close()
 	})
-	return "redis://" + m.Addr()
+	// It shares the test's processors, and stops for a step of its clock: slow is not gone.
+	return "redis://" + m.Addr() + "?read_timeout=10s"
 }
 
 // driveEvery is how far apart the steps of miniredis's clock are: a key may end that much too early. A step costs a sort

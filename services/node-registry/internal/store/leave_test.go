@@ -193,7 +193,7 @@ func testExpiredEntryLeftBehind(f *fixture) {
 func testEverythingHasAnEnd(f *fixture) {
 	f.register(f.store, "ana", "ext")
 	f.deregister(f.store, "ana", "two", f.register(f.store, "ana", "two"))
-	if err := f.store.Bind(f.ctx, "ana", "s", "ext"); err != nil {
+	if _, err := f.store.Bind(f.ctx, "ana", "s", "ext"); err != nil {
 		f.Fatal(err)
 	}
 	if err := f.store.ReportGateway(f.ctx, "gw", &nodev1.GatewayStats{}, time.Second); err != nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
@@ -18,9 +17,6 @@ type Session struct {
 	// Live are the user's live nodes.
 	Live []ids.NodeID
 }
-
-// BoundIsLive tells whether the session's node is connected.
-func (s Session) BoundIsLive() bool { return s.Bound != "" && slices.Contains(s.Live, s.Bound) }
 
 // Session reads a session. One that is in use lives on for a whole SessionTTL.
 func (s *Store) Session(ctx context.Context, user ids.UserID, id ids.SessionID, inUse bool) (Session, error) {
@@ -50,22 +46,28 @@ func (s *Store) Session(ctx context.Context, user ids.UserID, id ids.SessionID, 
 	return session, nil
 }
 
-// Bind ties a session to a node, whatever it was bound to; [ErrNeverSeen] where the node was never registered.
-func (s *Store) Bind(ctx context.Context, user ids.UserID, id ids.SessionID, node ids.NodeID) error {
+// Bind ties a session to a node, whatever it was bound to, and returns what is known of the node, as of one that is not
+// connected; [ErrNeverSeen] where the node was never registered.
+func (s *Store) Bind(ctx context.Context, user ids.UserID, id ids.SessionID, node ids.NodeID) (*nodev1.Node, error) {
 	const doing = "bind a session"
 	keys := keysOf(user)
 	reply, err := s.run(ctx, call{
 		script: bindScript,
-		keys:   []string{keys.session(id), keys.epoch(node)},
+		keys:   []string{keys.session(id), keys.epoch(node), keys.last()},
 		args:   []any{string(node), ms(s.rules.SessionTTL)},
 	})
 	if err != nil {
-		return failure(ctx, doing, err)
+		return nil, failure(ctx, doing, err)
 	}
 	if reply.number() == 0 && reply.err == nil {
-		return ErrNeverSeen
+		return nil, ErrNeverSeen
 	}
-	return failure(ctx, doing, reply.err)
+	entry := reply.text()
+	if reply.err != nil {
+		return nil, failure(ctx, doing, reply.err)
+	}
+	last, err := goneNode(node, entry, time.Time{})
+	return last, failure(ctx, doing, err)
 }
 
 // Adopt ties a session to a node unless it is bound, and returns the node that it is bound to now.

@@ -2,13 +2,15 @@
 --
 -- KEYS[1] hecaton:{user}:session:<sid>
 -- KEYS[2] hecaton:{user}:epoch:<id>
+-- KEYS[3] hecaton:{user}:last
 --
 -- ARGV[1] node id
 -- ARGV[2] how long the session lives, ms
 --
--- Returns 1, or 0 where the node was never seen
+-- Returns {1, entry of last or ''}
+--      or {0} where the node was never seen
 if redis.call('EXISTS', KEYS[2]) == 0 then
-  return 0
+  return { 0 }
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
+return { 1, redis.call('HGET', KEYS[3], ARGV[1]) or '' }

@@ -1,0 +1,177 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/nats-io/nats.go"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+
+	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/grpcapi"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/lease"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/watch"
+)
+
+// Options are what a program that embeds a registry hands over; all are optional.
+type Options struct {
+	Logger *slog.Logger
+	// Version is what the pod says of its build.
+	Version string
+	// Redis is used instead of Config.RedisURL, and stays the caller's.
+	Redis redis.UniversalClient
+	// NATS is used instead of Config.NATSURL, and stays the caller's. It must hear itself (no nats.NoEcho).
+	NATS *nats.Conn
+}
+
+// App is one replica of the node-registry.
+type App struct {
+	// Static after construction.
+	cfg     Config
+	opts    Options
+	log     *slog.Logger
+	metrics *prometheus.Registry
+	ready   *lifecycle.Ready
+	admin   *obs.Admin
+	tracing *obs.Tracing
+	started chan struct{} // closed when everything serves
+
+	// Set while the parts start, in the order of Run.
+	redis     redis.UniversalClient
+	store     *store.Store
+	nats      *nats.Conn
+	closeNATS func()
+	feed      *watch.Feed
+	sweeper   *lease.Sweeper
+	api       *grpcapi.Server
+	health    *health.Server
+	grpc      *grpc.Server
+	listener  net.Listener
+}
+
+// New checks the configuration and returns a replica that Run starts.
+func New(cfg Config, opts Options) (*App, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.PodName == "" {
+		cfg.PodName, _ = os.Hostname() // only a name in logs
+	}
+	log := obs.OrDiscard(opts.Logger).With("service", "node-registry", "pod", cfg.PodName)
+	exporter, err := otlp.New(context.Background(), cfg.Trace.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{
+		cfg: cfg, opts: opts, log: log, metrics: obs.NewRegistry(), ready: lifecycle.NewReady("started"),
+		started: make(chan struct{}),
+	}
+	pod := obs.Pod{Service: "node-registry", Instance: cfg.PodName, Version: opts.Version}
+	a.tracing = obs.NewTracing(pod, cfg.Trace.Ratio, exporter, log)
+	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
+	return a, nil
+}
+
+// Run starts the parts in order, serves until ctx ends, and stops them in reverse:
+//
+//  1. Readiness fails; streams of events end, their clients watch elsewhere; requests in progress finish.
+//  2. The sweep in progress finishes.
+//  3. What was announced reaches the bus, and the connections close.
+func (a *App) Run(ctx context.Context) error {
+	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.StopTimeout}
+	a.admin.AddTo(g)
+	a.tracing.AddTo(g)
+	g.Add("redis", a.openRedis, a.closeRedis)
+	g.Add("bus", a.openBus, a.closeBus)
+	g.Go("watches", func(ctx context.Context) error { return a.feed.Run(ctx) }, nil)
+	g.Add("sweeper", a.makeSweeper, nil)
+	g.Go("sweeps", func(ctx context.Context) error { return a.sweeper.Run(ctx) }, nil)
+	g.Add("grpc listener", a.listen, a.closeListener)
+	g.Go("grpc", func(context.Context) error { return a.grpc.Serve(a.listener) }, a.stopGRPC)
+	g.Add("serving", a.begin, a.drain)
+	return g.Run(ctx)
+}
+
+func (a *App) openRedis(context.Context) (err error) {
+	a.redis = a.opts.Redis
+	if a.redis == nil {
+		if a.redis, err = store.Open(a.cfg.RedisURL.Reveal()); err != nil {
+			return err
+		}
+	}
+	a.store = store.New(a.redis, store.Rules{
+		Lease: a.cfg.Lease, NodesPerUser: a.cfg.NodesPerUser, SessionTTL: a.cfg.SessionTTL,
+	})
+	a.ready.Watch("redis", a.store.Ping)
+	return nil
+}
+
+func (a *App) closeRedis(context.Context) error {
+	if a.opts.Redis != nil {
+		return nil
+	}
+	if err := a.redis.Close(); err != nil {
+		return fmt.Errorf("close redis: %w", err)
+	}
+	return nil
+}
+
+func (a *App) openBus(context.Context) (err error) {
+	a.nats, a.closeNATS = a.opts.NATS, func() {}
+	if a.nats == nil {
+		a.nats, a.closeNATS, err = watch.Connect(a.cfg.NATSURL.Reveal(), a.cfg.PodName, a.cfg.NATSCreds, a.log)
+		if err != nil {
+			return err
+		}
+	}
+	if a.feed, err = watch.NewFeed(a.nats, a.log, a.metrics); err != nil {
+		a.closeNATS()
+		return err
+	}
+	a.ready.Watch("bus", a.feed.Up)
+	return nil
+}
+
+func (a *App) closeBus(ctx context.Context) error {
+	defer a.closeNATS()
+	return a.feed.Flush(ctx)
+}
+
+func (a *App) makeSweeper(context.Context) error {
+	a.sweeper = lease.NewSweeper(a.store, a.feed, a.cfg.SweepEvery, a.log, a.metrics)
+	return nil
+}
+
+// begin is the moment from which the replica serves.
+func (a *App) begin(context.Context) error {
+	a.ready.Set("started", nil)
+	close(a.started)
+	a.log.Info("node-registry serves", "grpc", a.GRPCAddr(), "admin", a.AdminAddr())
+	return nil
+}
+
+// drain has nothing begin here any more.
+func (a *App) drain(context.Context) error {
+	a.ready.Drain()
+	a.health.Shutdown()
+	a.feed.Drain()
+	return nil
+}
+
+// Started is closed once the replica serves.
+func (a *App) Started() <-chan struct{} { return a.started }
+
+// GRPCAddr is the address of NodeRegistryService, once Started is closed.
+func (a *App) GRPCAddr() string { return a.listener.Addr().String() }
+
+// AdminAddr is the address of health, metrics and profiles, once Started is closed.
+func (a *App) AdminAddr() string { return a.admin.Addr() }

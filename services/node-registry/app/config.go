@@ -1,0 +1,44 @@
+package app
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+)
+
+// Config is a node-registry's configuration. A program that builds one in code fills the rest with [config.Defaults].
+type Config struct {
+	PodName   string `conf:"pod-name" env:"POD_NAME" help:"name of this pod in logs; the host's name where empty"`
+	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9090" help:"address of NodeRegistryService"`
+	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9190" help:"address of health, metrics and profiles"`
+
+	RedisURL  config.Secret `conf:"redis-url" env:"REDIS_URL" default:"redis://127.0.0.1:6379" help:"presence store; with ?addr=host:port, once or more, a Redis Cluster"`
+	NATSURL   config.Secret `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas"`
+	NATSCreds string        `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
+
+	NodesPerUser int           `conf:"nodes-per-user" env:"NODES_PER_USER" default:"10" help:"how many nodes of one user may be connected"`
+	Lease        time.Duration `conf:"lease" env:"LEASE" default:"60s" help:"how long a node is present without a sign of life"`
+	SweepEvery   time.Duration `conf:"sweep-every" env:"SWEEP_EVERY" default:"30s" help:"how often expired nodes are removed and announced"`
+	SessionTTL   time.Duration `conf:"session-ttl" env:"SESSION_TTL" default:"24h" help:"how long the binding of a session outlives its last use"`
+	StopTimeout  time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"10s" help:"time that requests have at shutdown"`
+
+	Services auth.ServiceAuth
+	Log      obs.LogConfig
+	Trace    obs.TraceConfig
+}
+
+// Validate reports what cannot work.
+func (c Config) Validate() error {
+	var problems []error
+	if c.NodesPerUser < 1 {
+		problems = append(problems, errors.New("nodes-per-user must be at least 1"))
+	}
+	// Redis counts in milliseconds.
+	if min(c.Lease, c.SweepEvery, c.SessionTTL) < time.Millisecond {
+		problems = append(problems, errors.New("lease, sweep-every and session-ttl must be at least 1ms"))
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,78 @@
+package grpcapi
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/watch"
+)
+
+// public returns what a caller may know of an error.
+func public(err error) *status.Status {
+	var reason *errs.Error
+	var invalid *ids.InvalidError
+	switch {
+	case errors.As(err, &reason):
+		return reason.GRPCStatus()
+	case errors.As(err, &invalid):
+		return status.New(codes.InvalidArgument, oneLine(err))
+	case errors.Is(err, watch.ErrFellBehind):
+		return status.New(codes.ResourceExhausted, err.Error())
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return status.FromContextError(err)
+	}
+	if st, ok := status.FromError(err); ok {
+		return st
+	}
+	return status.New(codes.Internal, "internal error")
+}
+
+// oneLine is the text of an error that may be a join of several.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+
+// cause is what a log says of an error: also what the caller is not told.
+func cause(err error) error {
+	var reason *errs.Error
+	if errors.As(err, &reason) && reason.Err != nil {
+		return reason.Err
+	}
+	return err
+}
+
+// ServerOptions have every handler's error told as a status, and the pod's own faults logged.
+func ServerOptions(log *slog.Logger) []grpc.ServerOption {
+	unary := func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+		res, err := next(ctx, req)
+		if err != nil {
+			return nil, answer(ctx, log, info.FullMethod, err)
+		}
+		return res, nil
+	}
+	stream := func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		err := next(srv, stream)
+		if err != nil {
+			return answer(stream.Context(), log, info.FullMethod, err)
+		}
+		return nil
+	}
+	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream)}
+}
+
+func answer(ctx context.Context, log *slog.Logger, method string, err error) error {
+	st := public(err)
+	switch st.Code() {
+	case codes.Unavailable:
+		log.WarnContext(ctx, "refused", "method", method, "error", cause(err))
+	case codes.Internal:
+		log.ErrorContext(ctx, "failed", "method", method, "error", err)
+	}
+	return st.Err()
+}

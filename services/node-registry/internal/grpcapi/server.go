@@ -1,0 +1,77 @@
+package grpcapi
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/binding"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/watch"
+)
+
+// Keeper begins, renews and ends presence. Results are in the order of what was asked.
+type Keeper interface {
+	Register(ctx context.Context, regs []store.Registration) []store.Registered
+	Heartbeat(ctx context.Context, beats []store.Beat) []store.Beaten
+	Deregister(ctx context.Context, refs []store.Ref) []store.Deregistered
+}
+
+// Lister lists a user's nodes, first connected first.
+type Lister interface {
+	Nodes(ctx context.Context, user ids.UserID) ([]*nodev1.Node, error)
+	// NodesAndGone lists also those that went away within the last minute.
+	NodesAndGone(ctx context.Context, user ids.UserID) ([]*nodev1.Node, error)
+}
+
+// Resolver says which node a session or call goes to.
+type Resolver interface {
+	Resolve(ctx context.Context, q binding.Query) (binding.Choice, error)
+	Get(ctx context.Context, user ids.UserID, id ids.SessionID, want nodev1.NodeType) (binding.State, error)
+	// Bind fails with [store.ErrNeverSeen].
+	Bind(ctx context.Context, user ids.UserID, id ids.SessionID, node ids.NodeID) (*nodev1.Node, error)
+}
+
+// Watcher opens streams of node events; an empty user means everybody's.
+type Watcher interface {
+	Watch(ctx context.Context, user ids.UserID) (*watch.Watch, error)
+}
+
+// Reporter takes the gateways' reports.
+type Reporter interface {
+	ReportGateway(ctx context.Context, id ids.GatewayID, stats *nodev1.GatewayStats, ttl time.Duration) error
+}
+
+// Totals adds the reports up.
+type Totals interface {
+	Get(ctx context.Context) (*nodev1.GetStatsResponse, error)
+}
+
+// Parts are what a Server asks.
+type Parts struct {
+	Keeper   Keeper
+	Lister   Lister
+	Resolver Resolver
+	Watcher  Watcher
+	Reporter Reporter
+	Totals   Totals
+}
+
+// Server implements NodeRegistryService.
+type Server struct {
+	nodev1.UnimplementedNodeRegistryServiceServer
+	Parts
+	log *slog.Logger
+
+	// senders are the goroutines that write to watchers' streams.
+	senders sync.WaitGroup
+}
+
+// NewServer returns a Server.
+func NewServer(parts Parts, log *slog.Logger) *Server { return &Server{Parts: parts, log: log} }
+
+// Wait returns when no goroutine of the server is left; call it after the gRPC server has stopped.
+func (s *Server) Wait() { s.senders.Wait() }

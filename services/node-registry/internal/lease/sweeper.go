@@ -1,0 +1,120 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
+)
+
+const (
+	// claimUsers is how many users are swept at a time: enough that round trips do not count, few enough that replicas
+	// share the work.
+	claimUsers = 500
+	// passTimeout bounds one sweep. A claim lasts longer, so nobody sweeps what is being settled.
+	passTimeout = 20 * time.Second
+)
+
+// Expiries is the store as a Sweeper needs it.
+type Expiries interface {
+	// Claim takes users who may have expired nodes; while the claim lasts, nobody else gets them.
+	Claim(ctx context.Context, max int, lasts time.Duration) (store.Claim, error)
+	// Sweep removes expired nodes; whoever removed one has it in the result, and nobody else.
+	Sweep(ctx context.Context, users []ids.UserID) []store.Swept
+	// Settle says when each user is due again.
+	Settle(ctx context.Context, claim store.Claim, next map[ids.UserID]time.Time) error
+}
+
+// Sweeper removes and announces nodes whose leases ended. Any number of replicas may sweep at once.
+type Sweeper struct {
+	// static after construction
+	expiries  Expiries
+	announcer Announcer
+	every     time.Duration
+	log       *slog.Logger
+	expired   prometheus.Counter
+}
+
+// NewSweeper returns a Sweeper that sweeps at each interval.
+func NewSweeper(expiries Expiries, announcer Announcer, every time.Duration, log *slog.Logger, reg prometheus.Registerer) *Sweeper {
+	s := &Sweeper{
+		expiries: expiries, announcer: announcer, every: every, log: log,
+		expired: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "hecaton_registry_expired_total", Help: "Nodes removed because nobody renewed their lease.",
+		}),
+	}
+	reg.MustRegister(s.expired)
+	return s
+}
+
+// Run sweeps until ctx ends; a sweep in progress is finished. The first one comes at a random moment of the interval,
+// so that replicas that start together do not sweep together.
+func (s *Sweeper) Run(ctx context.Context) error {
+	timer := time.NewTimer(rand.N(s.every))
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := s.Sweep(ctx); err != nil {
+			s.log.WarnContext(ctx, "sweep", "error", err)
+		}
+		timer.Reset(s.every)
+	}
+}
+
+// Sweep looks at all users who are due.
+func (s *Sweeper) Sweep(ctx context.Context) error {
+	// What is removed has to be announced, so the end of ctx does not interrupt a pass.
+	pass, cancel := context.WithTimeout(context.WithoutCancel(ctx), passTimeout)
+	defer cancel()
+	var problems []error
+	for ctx.Err() == nil {
+		claim, err := s.expiries.Claim(pass, claimUsers, max(s.every, 2*passTimeout))
+		if err != nil {
+			return errors.Join(append(problems, err)...)
+		}
+		if err := s.sweep(pass, claim); err != nil {
+			problems = append(problems, err)
+		}
+		if len(claim.Users) < claimUsers {
+			break
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (s *Sweeper) sweep(ctx context.Context, claim store.Claim) error {
+	if len(claim.Users) == 0 {
+		return nil
+	}
+	next := make(map[ids.UserID]time.Time, len(claim.Users))
+	var events []*nodev1.NodeEvent
+	var problem error
+	failures := 0
+	for i, swept := range s.expiries.Sweep(ctx, claim.Users) {
+		events = append(events, swept.Events...)
+		if swept.Err != nil {
+			problem = swept.Err
+			failures++
+			continue // it stays claimed, and is due again when the claim ends
+		}
+		next[claim.Users[i]] = swept.Next
+	}
+	s.expired.Add(float64(len(events)))
+	s.announcer.Announce(ctx, events)
+	if problem != nil {
+		problem = fmt.Errorf("%d of %d users could not be swept, such as: %w", failures, len(claim.Users), problem)
+	}
+	return errors.Join(problem, s.expiries.Settle(ctx, claim, next))
+}

@@ -1,0 +1,11 @@
+// Package watch carries node events from the replica that changed presence to everybody who watches, on any replica.
+//
+// It promises to a watcher: once Watch has returned, every event that is announced is seen, in the order of each
+// replica's announcements, or the watch ends with an error that says why not: the watcher fell behind, or the bus was
+// lost. Events of one node from two replicas may cross; the epoch tells which is newer.
+//
+// It promises to a replica: announcing never waits, and one slow watcher costs a bounded number of bytes.
+//
+// An announcement is made once, after the change: a replica that dies between the two takes it along. Who must know the
+// state itself asks for the list.
+package watch
