@@ -3,36 +3,9 @@ package testkit
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"strconv"
-)
 
-const loopback = "127.0.0.1"
-
-// kind is a sort of server and where it can come from, best source first.
-type kind struct {
-	name    string // also the URL's scheme
-	sources []source
-}
-
-type source struct {
-	name    string
-	standIn bool
-	// start returns once a server listens on the loopback port and serves. A port that is taken is errPortTaken.
-	start func(port int) (backend, error)
-}
-
-// backend is a running server.
-type backend interface {
-	// stop ends the server and returns when its port is free and its goroutines are gone.
-	stop() error
-}
-
-var (
-	// errUnavailable: this source does not exist on this machine; the next one may.
-	errUnavailable = errors.New("not on this machine")
-	errPortTaken   = errors.New("port is taken")
+	"github.com/hecaton-dev/hecaton/pkg/embedded"
 )
 
 // instance is a server on a port that it keeps across restarts.
@@ -69,7 +42,7 @@ func launchFrom(k kind, s source) (*instance, error) {
 	var err error
 	for range 10 {
 		in := &instance{kind: k, source: s, port: FreePort()}
-		if err = in.start(); !errors.Is(err, errPortTaken) {
+		if err = in.start(); !errors.Is(err, embedded.ErrListen) {
 			return in, err
 		}
 	}
@@ -94,6 +67,6 @@ func (in *instance) stop() error {
 	return b.stop()
 }
 
-func (in *instance) addr() string { return net.JoinHostPort(loopback, strconv.Itoa(in.port)) }
+func (in *instance) addr() string { return loopbackAddr(in.port) }
 
 func (in *instance) url() string { return in.kind.name + "://" + in.addr() }

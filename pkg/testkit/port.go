@@ -6,6 +6,10 @@ import (
 	"strconv"
 )
 
+const loopback = "127.0.0.1"
+
+func loopbackAddr(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }
+
 // Ports that no kernel hands out by itself (Linux from 32768, others from 49152): the port of a stopped server stays free
 // until the server comes back, whatever the clients that keep dialling it are given as their own ports.
 const (
@@ -18,7 +22,7 @@ const (
 func FreePort() int {
 	for {
 		port := firstFreePort + rand.IntN(lastFreePort-firstFreePort)
-		ln, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		ln, err := net.Listen("tcp", loopbackAddr(port))
 		if err == nil {
 			_ = ln.Close() // a listener without connections closes at once
 			return port

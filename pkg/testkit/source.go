@@ -1,0 +1,59 @@
+package testkit
+
+import (
+	"errors"
+
+	"github.com/hecaton-dev/hecaton/pkg/embedded"
+)
+
+// kind is a sort of server and where it can come from, best source first.
+type kind struct {
+	name    string // also the URL's scheme
+	sources []source
+}
+
+var (
+	redisKind = kind{name: "redis", sources: []source{
+		{name: "redis-server on this machine", start: startRedisServer},
+		{name: "miniredis in this process (stand-in)", standIn: true, start: inProcess(embedded.StartRedis)},
+	}}
+	natsKind = kind{name: "nats", sources: []source{
+		{name: "nats-server in this process", start: inProcess(embedded.StartNATS)},
+	}}
+)
+
+type source struct {
+	name    string
+	standIn bool
+	// start returns once a server serves on the loopback port; a port that is taken is embedded.ErrListen.
+	start func(port int) (backend, error)
+}
+
+// errUnavailable: this source does not exist on this machine; the next one may.
+var errUnavailable = errors.New("not on this machine")
+
+// backend is a running server.
+type backend interface {
+	// stop ends the server and returns when its port is free and its goroutines are gone.
+	stop() error
+}
+
+// inProcess makes a source's start of one of package embedded.
+func inProcess[S closer](start func(addr string) (S, error)) func(port int) (backend, error) {
+	return func(port int) (backend, error) {
+		s, err := start(loopbackAddr(port))
+		if err != nil {
+			return nil, err
+		}
+		return closing{s}, nil
+	}
+}
+
+type closer interface{ Close() }
+
+type closing struct{ closer }
+
+func (c closing) stop() error {
+	c.Close()
+	return nil
+}
