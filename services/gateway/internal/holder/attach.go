@@ -34,27 +34,17 @@ var errGone = &RefusedError{conn.ClientClosed, "the connection has ended"}
 var errSuperseded = &RefusedError{conn.Superseded, "a later connection of the same node exists"}
 
 // Attach makes this pod the holder of a new connection's node. When it returns without an error, calls from every pod
-// reach the node. The error is a *[RefusedError].
+// reach the node, and this one only. The error is a *[RefusedError].
 func (h *Holder) Attach(ctx context.Context, n *hub.Node) error {
 	n.Life.Lock()
 	defer n.Life.Unlock()
-	epoch, err := h.register(ctx, n, n.Info(), 0)
+	defer h.names.lock(n.Key())()
+	h.supersede(h.Hub.Add(n))
+	err := h.enter(ctx, n, n.Info())
 	if err != nil {
-		return err
-	}
-	n.SetEpoch(epoch)
-	left, ok := h.Hub.Add(n)
-	if !ok {
-		h.farewell(ctx, n.Key(), epoch)
-		return errSuperseded
-	}
-	h.supersede(left)
-	h.subscribe(n)
-	if err := h.fence(ctx, n.Key(), epoch); err != nil {
 		h.detach(ctx, n)
-		return err
 	}
-	return nil
+	return err
 }
 
 // Update changes what the node says of itself; info may name another node id, which the connection then takes. The error
@@ -78,21 +68,36 @@ func (h *Holder) Update(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo)
 }
 
 func (h *Holder) rename(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo) error {
-	oldKey, oldEpoch := n.Key(), n.Epoch()
 	// The old name is given back first, so that a user with the greatest number of nodes can rename one.
 	h.unsubscribe(n)
-	h.farewell(ctx, oldKey, oldEpoch)
-	epoch, err := h.register(ctx, n, info, 0)
-	if err != nil {
-		return err
-	}
-	left, ok := h.Hub.Rename(n, ids.NodeID(info.GetNodeId()), epoch)
+	h.farewell(ctx, n.Key(), n.Epoch())
+	name := ids.NodeID(info.GetNodeId())
+	defer h.names.lock(ids.Node{User: n.User, Node: name})()
+	left, ok := h.Hub.Rename(n, name)
 	if !ok {
 		return errSuperseded
 	}
 	h.supersede(left)
 	n.SetInfo(info)
-	h.subscribe(n)
+	return h.enter(ctx, n, info)
+}
+
+// enter takes hold of a name under which the node is in the hub. Who sees the node in the registry can call it, so the
+// bus comes first.
+func (h *Holder) enter(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo) error {
+	h.subscribe(ctx, n)
+	epoch, err := h.register(ctx, n, info, 0)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	n.SetEpoch(epoch)
+	fences := h.fences[n]
+	delete(h.fences, n)
+	h.mu.Unlock()
+	for _, m := range fences {
+		h.fenced(n.Key(), m)
+	}
 	return h.fence(ctx, n.Key(), epoch)
 }
 
@@ -131,7 +136,16 @@ func (h *Holder) detach(ctx context.Context, n *hub.Node) {
 	n.Gone = true
 	h.leave(n)
 	n.Calls.Close("the node's connection ended")
-	h.farewell(ctx, n.Key(), n.Epoch())
+	h.mu.Lock()
+	fences := h.fences[n]
+	delete(h.fences, n)
+	h.mu.Unlock()
+	for _, m := range fences {
+		h.answerFence(m, fencePassed)
+	}
+	if epoch := n.Epoch(); epoch != 0 {
+		h.farewell(ctx, n.Key(), epoch)
+	}
 }
 
 // Retire keeps new calls of other pods away from a node, the first step of a drain. The node stays where open calls,
@@ -202,7 +216,8 @@ var suffixes = [4]string{bus.SuffixCall, bus.SuffixSend, bus.SuffixCancel, bus.S
 
 const queued = 2
 
-func (h *Holder) subscribe(n *hub.Node) {
+// subscribe returns once the bus sends what is for the node.
+func (h *Holder) subscribe(ctx context.Context, n *hub.Node) {
 	prefix := bus.NodePrefix(n.Key())
 	var in interest
 	var err error
@@ -221,6 +236,11 @@ func (h *Holder) subscribe(n *hub.Node) {
 	h.mu.Lock()
 	h.interests[n] = in
 	h.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
+	defer cancel()
+	if err := h.Bus.FlushWithContext(ctx); err != nil {
+		h.Logger.Warn("node held without the bus; it is callable from other pods once that is back", "error", err)
+	}
 }
 
 func (h *Holder) unsubscribe(n *hub.Node) {
@@ -258,22 +278,37 @@ const (
 	fenceRefused = "refused"
 )
 
-// fenced is the old holder's side: it leaves before it answers, unless its own connection is the later one.
+// fenced is the old holder's side: it leaves before it answers, unless its own connection is the later one. A node whose
+// registration is on its way does not know yet, and answers when it does.
 func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
 	epoch, err := strconv.ParseInt(string(m.Data), 10, 64)
 	if err != nil {
 		h.Logger.Warn("malformed fence", "error", err)
 		return
 	}
-	answer := fencePassed
-	if n := h.Hub.Find(key); n != nil {
-		if n.Epoch() > ids.Epoch(epoch) {
-			answer = fenceRefused
-		} else {
-			h.Hub.Remove(n)
-			h.supersede(n)
-		}
+	n := h.Hub.Find(key)
+	if n == nil {
+		h.answerFence(m, fencePassed)
+		return
 	}
+	h.mu.Lock()
+	own := n.Epoch()
+	if own == 0 {
+		h.fences[n] = append(h.fences[n], m)
+	}
+	h.mu.Unlock()
+	switch {
+	case own == 0:
+	case own > ids.Epoch(epoch):
+		h.answerFence(m, fenceRefused)
+	default:
+		h.Hub.Remove(n)
+		h.supersede(n)
+		h.answerFence(m, fencePassed)
+	}
+}
+
+func (h *Holder) answerFence(m *nats.Msg, answer string) {
 	if err := m.Respond([]byte(answer)); err != nil {
 		h.Logger.Warn("answer a fence", "error", err)
 	}

@@ -44,8 +44,11 @@ type Holder struct {
 	intake   intake // owned by the dispatcher
 	outbox   outbox
 
+	names keyLock // orders those who take the same name on this pod
+
 	mu        sync.Mutex
 	interests map[*hub.Node]interest
+	fences    map[*hub.Node][]*nats.Msg // unanswered, for nodes whose epoch is not known yet
 
 	quit chan struct{}
 	work sync.WaitGroup
@@ -60,6 +63,7 @@ func New(cfg Config) (*Holder, error) {
 		Config:    cfg,
 		messages:  make(chan *nats.Msg, inbox),
 		interests: make(map[*hub.Node]interest),
+		fences:    make(map[*hub.Node][]*nats.Msg),
 		quit:      make(chan struct{}),
 	}
 	h.outbox.bus = cfg.Bus

@@ -71,34 +71,31 @@ func (u *user) find(id ids.NodeID) int {
 	return slices.IndexFunc(u.nodes, func(n *Node) bool { return *n.id.Load() == id })
 }
 
-// Add makes a node findable. Where its name is taken, the one with the smaller epoch leaves: Add returns the node that
-// left, or ok = false where the newcomer may not come in.
-func (h *Hub) Add(n *Node) (left *Node, ok bool) {
+// Add makes a node findable. A node that has the name already leaves, and is returned: here the later arrival is the
+// later connection.
+func (h *Hub) Add(n *Node) (left *Node) {
 	s := h.shard(n.User)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.user(n.User)
-	left, ok = u.replace(n, n.Key().Node)
-	if ok {
-		u.nodes = append(u.nodes, n)
-	}
-	return left, ok
+	left = u.evict(n.Key().Node)
+	u.nodes = append(u.nodes, n)
+	return left
 }
 
-func (u *user) replace(n *Node, name ids.NodeID) (left *Node, ok bool) {
+func (u *user) evict(name ids.NodeID) *Node {
 	i := u.find(name)
-	if i < 0 || u.nodes[i] == n {
-		return nil, true
+	if i < 0 {
+		return nil
 	}
-	if left = u.nodes[i]; left.Epoch() > n.Epoch() {
-		return nil, false
-	}
+	left := u.nodes[i]
 	u.nodes = slices.Delete(u.nodes, i, i+1)
-	return left, true
+	return left
 }
 
-// Rename gives a node that is here another name, under the same rule as Add.
-func (h *Hub) Rename(n *Node, name ids.NodeID, epoch ids.Epoch) (left *Node, ok bool) {
+// Rename gives a node another name, and takes its epoch, which belongs to the old one. It returns the node that had the
+// name, and ok = false where n is not here any more.
+func (h *Hub) Rename(n *Node, name ids.NodeID) (left *Node, ok bool) {
 	s := h.shard(n.User)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,11 +103,10 @@ func (h *Hub) Rename(n *Node, name ids.NodeID, epoch ids.Epoch) (left *Node, ok 
 	if u == nil || !slices.Contains(u.nodes, n) {
 		return nil, false
 	}
-	n.SetEpoch(epoch)
-	if left, ok = u.replace(n, name); ok {
-		n.id.Store(&name)
-	}
-	return left, ok
+	left = u.evict(name)
+	n.SetEpoch(0)
+	n.id.Store(&name)
+	return left, true
 }
 
 // Remove takes a node out, and reports whether it was still in.

@@ -64,7 +64,7 @@ func (n *Node) SetInfo(info *nodev1.NodeInfo) {
 	n.Calls.SetPlaces(int(info.GetMaxConcurrentTasks()))
 }
 
-// Epoch returns the epoch of the node's last registration.
+// Epoch returns the epoch of the node's last registration; 0 while the first one is on its way.
 func (n *Node) Epoch() ids.Epoch { return ids.Epoch(n.epoch.Load()) }
 
 // SetEpoch notes the epoch of a registration.

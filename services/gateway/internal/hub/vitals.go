@@ -30,6 +30,9 @@ func (p *Ping) Due(now time.Time, every time.Duration, c *conn.Conn) {
 // BeatDue reports whether the registry should hear of the node now, and takes it that it does: after a change, and every
 // so often while the node shows signs of life. It belongs to the pod's pulse.
 func (n *Node) BeatDue(now time.Time, every time.Duration) bool {
+	if n.Epoch() == 0 {
+		return false
+	}
 	due := n.news.Swap(false) || n.Unregistered.Load()
 	due = due || now.UnixNano() >= n.beat+int64(every) && n.Conn.LastSeen().UnixNano() > n.beat
 	if due {

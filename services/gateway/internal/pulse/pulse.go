@@ -112,7 +112,7 @@ func (p *Pulse) presence(ctx context.Context, now time.Time) {
 	var due []*hub.Node
 	var beats []*nodev1.NodeBeat
 	for _, n := range nodes {
-		if !known || n.BeatDue(now, beatEvery) {
+		if n.BeatDue(now, beatEvery) || !known && n.Epoch() != 0 {
 			due = append(due, n)
 			status, tasks := n.Load()
 			key := n.Key()
