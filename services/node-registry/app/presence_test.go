@@ -167,15 +167,27 @@ func TestMalformedRequests(t *testing.T) {
 	r := start(t, own(t), nil)
 	ctx, long := t.Context(), strings.Repeat("x", 257)
 	for name, call := range map[string]func() error{
-		"heartbeat":       func() error { _, err := r.Heartbeat(ctx, &nodev1.HeartbeatRequest{}); return err },
-		"list":            func() error { _, err := r.ListNodes(ctx, &nodev1.ListNodesRequest{UserId: "a\x01"}); return err },
-		"bind no node":    func() error { _, err := r.BindSession(ctx, &nodev1.BindSessionRequest{UserId: "a", SessionId: "s"}); return err },
-		"bind no session": func() error { _, err := r.BindSession(ctx, &nodev1.BindSessionRequest{UserId: "a", NodeId: "n"}); return err },
+		"heartbeat": func() error { _, err := r.Heartbeat(ctx, &nodev1.HeartbeatRequest{}); return err },
+		"list":      func() error { _, err := r.ListNodes(ctx, &nodev1.ListNodesRequest{UserId: "a\x01"}); return err },
+		"bind no node": func() error {
+			_, err := r.BindSession(ctx, &nodev1.BindSessionRequest{UserId: "a", SessionId: "s"})
+			return err
+		},
+		"bind no session": func() error {
+			_, err := r.BindSession(ctx, &nodev1.BindSessionRequest{UserId: "a", NodeId: "n"})
+			return err
+		},
 		"session":         func() error { _, err := r.GetSession(ctx, &nodev1.GetSessionRequest{UserId: "a"}); return err },
 		"resolve no user": func() error { _, err := r.ResolveNode(ctx, &nodev1.ResolveNodeRequest{SessionId: "s"}); return err },
-		"resolve session": func() error { _, err := r.ResolveNode(ctx, &nodev1.ResolveNodeRequest{UserId: "a", SessionId: long}); return err },
-		"resolve node":    func() error { _, err := r.ResolveNode(ctx, &nodev1.ResolveNodeRequest{UserId: "a", PreferredNodeId: long}); return err },
-		"report":          func() error { _, err := r.ReportGateway(ctx, &nodev1.ReportGatewayRequest{}); return err },
+		"resolve session": func() error {
+			_, err := r.ResolveNode(ctx, &nodev1.ResolveNodeRequest{UserId: "a", SessionId: long})
+			return err
+		},
+		"resolve node": func() error {
+			_, err := r.ResolveNode(ctx, &nodev1.ResolveNodeRequest{UserId: "a", PreferredNodeId: long})
+			return err
+		},
+		"report": func() error { _, err := r.ReportGateway(ctx, &nodev1.ReportGatewayRequest{}); return err },
 		"watch": func() error {
 			stream, err := r.WatchNodes(ctx, &nodev1.WatchNodesRequest{UserId: long})
 			if err == nil {
