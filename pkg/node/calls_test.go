@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 )
@@ -151,7 +152,7 @@ func TestAnswerOfALostConnectionIsDroppedAndSaidSo(t *testing.T) {
 	if len(tool.begun) != 1 || receive(t, tool.begun) != "next" {
 		t.Fatal("the call ran twice")
 	}
-	if !strings.Contains(log.String(), `msg="answer dropped, its connection is gone" tool=gate call=lost`) {
+	if !strings.Contains(log.String(), `msg="answer dropped, it could not be sent" tool=gate call=lost`) {
 		t.Fatalf("the log is silent about it:\n%s", log.String())
 	}
 }
@@ -265,6 +266,85 @@ func TestHandlersMayRunForLongerThanAnyOtherTakes(t *testing.T) {
 	}
 	close(tool.release)
 	p.expect(answerText("slow", "released"))
+}
+
+func TestRunWaitsForHandlersAlsoWhereItEndsWithAnError(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	begun := make(chan struct{})
+	var tidied atomic.Bool
+	n := start(t, options(g), quick(), map[string]Handler{"slow": func(ctx context.Context, _ Call) (Result, error) {
+		close(begun)
+		<-ctx.Done()
+		<-time.After(20 * time.Millisecond) // what it does to tidy up takes a moment
+		tidied.Store(true)
+		return Result{}, nil
+	}})
+	p := g.register()
+	p.write(callText("a", "slow"))
+	receive(t, begun)
+	p.close(4409, "superseded")
+	if err := n.wait(); !errors.Is(err, ErrSuperseded) || !tidied.Load() {
+		t.Fatalf("%v, tidied %t", err, tidied.Load())
+	}
+}
+
+func TestProgressAfterTheAnswerIsNotSent(t *testing.T) {
+	t.Parallel()
+	g := newGateway(t)
+	kept := make(chan Call, 1)
+	start(t, options(g), quick(), map[string]Handler{"keep": func(_ context.Context, c Call) (Result, error) {
+		kept <- c
+		return Text("done"), nil
+	}})
+	p := g.register()
+	p.write(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"keep","arguments":{},"_meta":{"progressToken":1}}}`)
+	p.expect(answerText("a", "done"))
+	receive(t, kept).Progress(1, 1, "late")
+	p.quiet()
+}
+
+func TestAdmission(t *testing.T) {
+	t.Parallel()
+	c := newCalls(1, time.Hour)
+	ctx, call, err := c.begin(t.Context(), nil, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.begin(t.Context(), nil, "a"); !errors.Is(err, errRunning) {
+		t.Error(err)
+	}
+	c.executed(call) // its answer is on its way, or arrived already
+	if _, _, err := c.begin(t.Context(), nil, "a"); !errors.Is(err, errExecuted) {
+		t.Error(err)
+	}
+	if !c.cancelCall("a", errBusy) || c.cancelCall("b", errBusy) {
+		t.Error("cancelCall does not know which calls there are")
+	}
+	for range 100 { // select would choose the free slot half of the times
+		if err := c.acquire(ctx); !errors.Is(err, errUnstarted) || c.running() != 0 {
+			t.Fatalf("%v, %d run", err, c.running())
+		}
+	}
+	c.end(call)
+	c.drain()
+	if _, _, err := c.begin(t.Context(), nil, "b"); !errors.Is(err, errStopping) {
+		t.Error(err)
+	}
+}
+
+func TestRefusalSaysMoreThanTheCloseAfterIt(t *testing.T) {
+	t.Parallel()
+	s := newSession(nil, nil)
+	s.registered <- registeredFrame{Error: "wrong type"}
+	var refused *RegisterError
+	if err := s.registerVerdict(&ClosedError{Code: 4003}); !errors.As(err, &refused) || refused.Reason != "wrong type" {
+		t.Error(err)
+	}
+	s.registered <- registeredFrame{Success: true}
+	if err := s.registerVerdict(&ClosedError{Code: 4003}); !errors.Is(err, ErrNotAllowed) {
+		t.Error(err)
+	}
 }
 
 func TestRecentIDsForgetTheOldest(t *testing.T) {

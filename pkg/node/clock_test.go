@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/coder/websocket"
 )
 
 // pipeNet is a network of in-memory connections, so that the protocol's real durations run on synctest's clock.
@@ -41,7 +43,7 @@ func (p *pipeNet) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // onClock runs a test with the protocol's own timing and synctest's clock.
-func onClock(t *testing.T, tools map[string]Handler, test func(*testing.T, *running, *gateway)) {
+func onClock(t *testing.T, tools map[string]Handler, test func(*testing.T, *running, *gateway), more ...func(*Options)) {
 	synctest.Test(t, func(t *testing.T) {
 		network := &pipeNet{conns: make(chan net.Conn), over: make(chan struct{})}
 		g := &gateway{t: t, peers: make(chan *peer, 16)}
@@ -55,10 +57,14 @@ func onClock(t *testing.T, tools map[string]Handler, test func(*testing.T, *runn
 			_ = server.Close()
 			<-served
 		})
-		n := start(t, Options{
+		o := Options{
 			Server: "ws://gateway", UserID: "ana", NodeID: "desk-1",
 			HTTPClient: &http.Client{Transport: &http.Transport{DialContext: network.dial, DisableKeepAlives: true}},
-		}, defaultTiming(), tools)
+		}
+		for _, set := range more {
+			set(&o)
+		}
+		n := start(t, o, defaultTiming(), tools)
 		test(t, n, g)
 	})
 }
@@ -147,6 +153,56 @@ func TestCallOfALostConnectionEndsAfter60Seconds(t *testing.T) {
 		}
 		if since := time.Since(began); since != time.Minute {
 			t.Fatalf("the call ended after %v", since)
+		}
+	})
+}
+
+func TestAGatewayThatDoesNotReadIsLeftAfter60Seconds(t *testing.T) {
+	t.Parallel()
+	onClock(t, nil, func(t *testing.T, _ *running, g *gateway) {
+		p := g.register()
+		began := time.Now()
+		for p.ws.Write(t.Context(), websocket.MessageText, []byte(`{"type":"heartbeat_ack"}`)) == nil {
+			<-time.After(time.Second)
+		}
+		// The first heartbeat, after 20 s, is the first frame that waits for a reader.
+		if since := time.Since(began); since < 80*time.Second || since > 82*time.Second {
+			t.Fatalf("the node left after %v", since)
+		}
+		g.register()
+	})
+}
+
+func TestPausesGrowUntilAConnectionLasts(t *testing.T) {
+	t.Parallel()
+	const first = 500 * time.Millisecond
+	var pauses chan time.Duration
+	onClock(t, nil, func(t *testing.T, _ *running, g *gateway) {
+		lose := func(after time.Duration) time.Duration {
+			p := <-g.peers // which may take half a minute
+			<-time.After(after)
+			p.hangUp()
+			return receive(t, pauses)
+		}
+		longest := time.Duration(0)
+		for range 5 {
+			for range 10 {
+				longest = max(longest, lose(0))
+			}
+			// One draw of a long ceiling is this short by chance, five are not.
+			if pause := lose(10 * time.Second); pause >= first {
+				t.Fatalf("after a connection that lasted the pause is %v", pause)
+			}
+		}
+		if longest <= 10*time.Second || longest >= 30*time.Second {
+			t.Fatalf("the longest pause is %v", longest)
+		}
+	}, func(o *Options) {
+		pauses = make(chan time.Duration, 1)
+		o.OnState = func(s State) {
+			if s.Phase == Disconnected {
+				pauses <- s.Retry
+			}
 		}
 	})
 }

@@ -100,14 +100,14 @@ func failure(id callID, err error) []byte {
 	return jsonrpc.ErrorFrame([]byte(id), jsonrpc.CodeInternalError, "Tool execution failed: "+err.Error())
 }
 
-// answer sends the frame, or what fits in its place. Where the connection is gone the answer is dropped: on another one
-// nobody waits for it.
+// answer sends the frame, or what fits in its place, over the connection that the call came on. Where that fails the
+// answer is dropped: on another connection nobody waits for it.
 func (s *session) answer(ctx context.Context, f callFrame, frame []byte) {
 	if len(frame) > MaxFrameBytes {
 		frame = failure(f.id, fmt.Errorf("the answer has %d bytes, a frame holds at most %d", len(frame), MaxFrameBytes))
 	}
 	if err := s.send(ctx, frame); err != nil {
-		s.node.opts.Logger.WarnContext(ctx, "answer dropped, its connection is gone",
+		s.node.opts.Logger.WarnContext(ctx, "answer dropped, it could not be sent",
 			"tool", f.call.Tool, "call", f.call.ID, "bytes", len(frame), "error", err)
 	}
 }

@@ -89,6 +89,7 @@ func TestReadFileSaysWhatIsWrong(t *testing.T) {
 	refused(t, tools.readFile, `{"path":7}`, "arguments.path must be a string, not number")
 	refused(t, tools.readFile, `{"path":"short","offset":-1}`, "arguments.offset is -1, it must be a number of bytes from 0")
 	refused(t, tools.readFile, `{"path":"short","limit":0}`, "arguments.limit is 0, it must be a number of bytes from 4 to 1048576")
+	refused(t, tools.readFile, `{"path":"short","limit":3}`, "from 4 to 1048576") // a character might not fit
 	refused(t, tools.readFile, `{"path":"short","limit":1048577}`, "from 4 to 1048576")
 	bad(t, tools.readFile, `{"path":"none"}`, `"none" does not exist; list_directory shows what there is`)
 	bad(t, tools.readFile, `{"path":"sub"}`, `"sub": it is a directory, a file is needed; list_directory shows what is in it`)
@@ -104,7 +105,7 @@ func TestNothingLeadsOut(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret")
 	put(t, secret, "secret")
-	put(t, filepath.Join(dir, "sub", "x"), "")
+	put(t, filepath.Join(dir, "sub", "deep", "x"), "")
 	link := func(target, name string) {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -122,6 +123,7 @@ func TestNothingLeadsOut(t *testing.T) {
 	link("chain-2", "chain-1")
 	link("relative-file", "chain-2")
 	link("..", "parent")
+	link("sub/deep", "inner") // inner/../.. is the allowed directory to the system, its parent to the eye
 	link(filepath.Join(outside, "new"), "dangling")
 
 	tryAll := func(path string) {
@@ -134,7 +136,7 @@ func TestNothingLeadsOut(t *testing.T) {
 	}
 	for _, path := range []string{
 		"..", "../", "../secret", "sub/../../secret", "sub/../..", "/", "/etc/passwd", secret, outside, dir + "/../x", dir + "-other",
-		"absolute-dir/secret", "absolute-file", "relative-dir/secret", "relative-file", "winding/x", "chain-1", "parent/x", "dangling",
+		"absolute-dir/secret", "absolute-file", "relative-dir/secret", "relative-file", "winding/x", "chain-1", "parent/x", "dangling", "inner/../..",
 	} {
 		tryAll(path)
 	}
@@ -150,7 +152,7 @@ func TestLinksInsideAreFollowed(t *testing.T) {
 	t.Parallel()
 	tools, dir := open(t)
 	put(t, filepath.Join(dir, "deep", "er", "file"), "old")
-	for name, target := range map[string]string{"dir": "deep/er", "link": "dir/file", "deep/up": "../link", "new": "deep/made", "loop": "loop"} {
+	for name, target := range map[string]string{"dir": "deep/er", "link": "dir/file", "deep/up": "../link", "deep/er/beside": "../other", "new": "deep/made", "loop": "loop"} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
@@ -160,6 +162,10 @@ func TestLinksInsideAreFollowed(t *testing.T) {
 	}
 	good(t, tools.writeFile, `{"path":"deep/up","content":"new"}`)
 	good(t, tools.writeFile, `{"path":"new","content":"made"}`)
+	good(t, tools.writeFile, `{"path":"dir/beside","content":"beside"}`)
+	if got := contentOf(t, filepath.Join(dir, "deep", "other")); got != "beside" {
+		t.Errorf("the file has %q", got)
+	}
 	bad(t, tools.writeFile, `{"path":"loop","content":"x"}`, "too many links")
 	if got := contentOf(t, filepath.Join(dir, "deep", "er", "file")); got != "new" {
 		t.Errorf("the file has %q", got)
@@ -221,7 +227,7 @@ func TestWriteFileKeepsPermissionsAndLeavesNothingBehind(t *testing.T) {
 	tools, dir := open(t)
 	script := filepath.Join(dir, "script")
 	put(t, script, "old")
-	if err := os.Chmod(script, 0o750); err != nil {
+	if err := os.Chmod(script, 0o772); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.Stat(script)
@@ -235,6 +241,18 @@ func TestWriteFileKeepsPermissionsAndLeavesNothingBehind(t *testing.T) {
 	}
 	if found, _ := os.ReadDir(dir); len(found) != 1 {
 		t.Errorf("%v", found)
+	}
+}
+
+func TestWriteFileThatFailsLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	tools, dir := open(t)
+	put(t, filepath.Join(dir, "sub", "x"), "")
+	if err := tools.replace("", "sub", []byte("text"), nil); err == nil {
+		t.Error("a directory was replaced")
+	}
+	if found, err := os.ReadDir(dir); err != nil || len(found) != 1 {
+		t.Errorf("%v %v", found, err)
 	}
 }
 

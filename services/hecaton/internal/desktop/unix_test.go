@@ -3,21 +3,56 @@
 package desktop
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hecaton-dev/hecaton/pkg/node"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 )
+
+// putScript writes a program. No process may start meanwhile: it would inherit the file, open for writing, which keeps the
+// kernel from executing it.
+func putScript(t *testing.T, path, lines string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+lines+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScreenshotAnswer(t *testing.T) {
+	t.Parallel()
+	tools, dir := open(t)
+	shot := noise(t, 20, 10)
+	put(t, filepath.Join(dir, "shot.png"), string(shot))
+	putScript(t, filepath.Join(dir, "scrot"), fmt.Sprintf(`test "$DISPLAY" = :7 && cp '%s/shot.png' "$1"`, dir))
+	tools.screen = machine("linux", map[string]string{"DISPLAY": ":7"})
+	tools.screen.lookPath = func(name string) (string, error) {
+		if name != "scrot" {
+			return "", exec.ErrNotFound
+		}
+		return filepath.Join(dir, name), nil
+	}
+	r := good(t, tools.screenshot, `{}`)
+	content, _ := r.Content[1].(node.ImageContent)
+	if text(r) != "Screenshot of the desktop, 20 × 10 pixels" || !bytes.Equal(content.Data, shot) || content.MimeType != "image/png" ||
+		!bytes.Equal(r.Screenshot, shot) || r.Fields["width"] != 20 || r.Fields["height"] != 10 {
+		t.Errorf("%q %v", text(r), r.Fields)
+	}
+}
 
 func TestAPipeIsNoFile(t *testing.T) {
 	t.Parallel()
@@ -38,10 +73,7 @@ func TestRunCommand(t *testing.T) {
 	t.Parallel()
 	tools, dir := open(t)
 	put(t, filepath.Join(dir, "sub", "x"), "")
-	put(t, filepath.Join(dir, "script"), "#!/bin/sh\necho \"$# $1\"\n")
-	if err := os.Chmod(filepath.Join(dir, "script"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	putScript(t, filepath.Join(dir, "script"), `echo "$# $1"`)
 	for _, c := range []struct {
 		arguments, text, stdout, stderr string
 		code                            int
@@ -121,12 +153,14 @@ func TestRunCommandsOutputIsBounded(t *testing.T) {
 func TestRunCommandsOutputIsNotCutInsideACharacter(t *testing.T) {
 	t.Parallel()
 	tools, _ := open(t)
-	r := good(t, tools.runCommand, `{"command":"printf a; yes € | tr -d '\\n' | head -c 900000"}`)
-	if stdout := r.Fields["stdout"].(string); strings.Contains(stdout, "\uFFFD") || len(stdout) > maxOutput || len(stdout) < maxOutput-3 {
-		t.Errorf("%d bytes, ends with %q", len(stdout), stdout[len(stdout)-4:])
-	}
-	if strings.Contains(text(r), "\uFFFD") {
-		t.Error("the text is cut inside of a character")
+	for before := range 3 { // bytes, so that each bound cuts at each place of a character once
+		r := good(t, tools.runCommand, fmt.Sprintf(`{"command":"printf '%s'; yes € | tr -d '\\n' | head -c 900000"}`, "aa"[:before]))
+		if stdout := r.Fields["stdout"].(string); strings.Contains(stdout, "\uFFFD") || len(stdout) > maxOutput || len(stdout) < maxOutput-3 {
+			t.Errorf("%d bytes, ends with %q", len(stdout), stdout[len(stdout)-4:])
+		}
+		if said := text(r); strings.Contains(said, "\uFFFD") || !utf8.ValidString(said) {
+			t.Error("the text is cut inside of a character")
+		}
 	}
 }
 
