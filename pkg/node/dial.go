@@ -24,7 +24,7 @@ func (n *Node) dial(ctx context.Context) (*websocket.Conn, error) {
 			header.Set("Authorization", "Bearer "+token)
 		}
 	}
-	ws, response, err := websocket.Dial(ctx, n.url, &websocket.DialOptions{ //nolint:bodyclose // "You never need to close resp.Body yourself", says Dial
+	ws, response, err := websocket.Dial(ctx, n.url, &websocket.DialOptions{
 		HTTPClient: n.opts.HTTPClient,
 		HTTPHeader: header,
 	})
