@@ -125,10 +125,11 @@ func (s *Server) ReportGateway(ctx context.Context, req *nodev1.ReportGatewayReq
 	if ttl < time.Millisecond {
 		return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("ttl %v is no time to count for", ttl))
 	}
-	if err := s.Reporter.ReportGateway(ctx, ids.GatewayID(req.GetGatewayId()), req.GetStats(), ttl); err != nil {
+	known, err := s.Reporter.ReportGateway(ctx, ids.GatewayID(req.GetGatewayId()), req.GetStats(), ttl)
+	if err != nil {
 		return nil, err
 	}
-	return &nodev1.ReportGatewayResponse{}, nil
+	return &nodev1.ReportGatewayResponse{Known: known}, nil
 }
 
 // GetStats implements NodeRegistryService.

@@ -42,7 +42,7 @@ type Watcher interface {
 
 // Reporter takes the gateways' reports.
 type Reporter interface {
-	ReportGateway(ctx context.Context, id ids.GatewayID, stats *nodev1.GatewayStats, ttl time.Duration) error
+	ReportGateway(ctx context.Context, id ids.GatewayID, stats *nodev1.GatewayStats, ttl time.Duration) (known bool, err error)
 }
 
 // Totals adds the reports up.

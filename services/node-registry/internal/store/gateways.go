@@ -12,8 +12,8 @@ import (
 
 // ReportGateway stores what a gateway counts; it counts for ttl. The report and the note where to look for it lie in
 // different slots, so they are two changes: the note alone counts nothing, and a report without it is found a report
-// later.
-func (s *Store) ReportGateway(ctx context.Context, id ids.GatewayID, stats *nodev1.GatewayStats, ttl time.Duration) error {
+// later. known tells whether the report before it was still there: a store that was emptied has forgotten it.
+func (s *Store) ReportGateway(ctx context.Context, id ids.GatewayID, stats *nodev1.GatewayStats, ttl time.Duration) (known bool, err error) {
 	replies := s.runAll(ctx, []call{
 		{script: gatewayScript, keys: []string{gatewaysKey}, args: []any{string(id), ms(ttl)}},
 		{script: reportScript, keys: []string{gatewayKey(id)}, args: []any{
@@ -23,10 +23,11 @@ func (s *Store) ReportGateway(ctx context.Context, id ids.GatewayID, stats *node
 	})
 	for _, reply := range replies {
 		if reply.err != nil {
-			return failure(ctx, "store a gateway's report", reply.err)
+			return false, failure(ctx, "store a gateway's report", reply.err)
 		}
 	}
-	return nil
+	known = replies[1].number() == 1
+	return known, failure(ctx, "store a gateway's report", replies[1].err)
 }
 
 // GatewayTotals adds up the reports that still count, and how many they are.

@@ -196,7 +196,7 @@ func testEverythingHasAnEnd(f *fixture) {
 	if _, err := f.store.Bind(f.ctx, "ana", "s", "ext"); err != nil {
 		f.Fatal(err)
 	}
-	if err := f.store.ReportGateway(f.ctx, "gw", &nodev1.GatewayStats{}, time.Second); err != nil {
+	if _, err := f.store.ReportGateway(f.ctx, "gw", &nodev1.GatewayStats{}, time.Second); err != nil {
 		f.Fatal(err)
 	}
 	limits := map[string]time.Duration{"hecaton:{ana}:node:ext": time.Minute, "hecaton:{ana}:session:s": 24 * time.Hour, "hecaton:gateway:gw": time.Second}

@@ -102,15 +102,21 @@ func testGateways(f *fixture) {
 	if total, n, err := f.store.GatewayTotals(f.ctx); err != nil || n != 0 || total.GetPendingRequests() != 0 {
 		f.Errorf("without reports: %v of %d, error %v", total, n, err)
 	}
-	report := func(id string, n int32, ttl time.Duration) {
+	report := func(id string, n int32, ttl time.Duration) (known bool) {
 		f.Helper()
 		stats := &nodev1.GatewayStats{ExtensionConnections: n, DesktopConnections: 2 * n, WebConnections: 3 * n, PendingRequests: 4 * n}
-		if err := f.store.ReportGateway(f.ctx, ids.GatewayID(id), stats, ttl); err != nil {
+		known, err := f.store.ReportGateway(f.ctx, ids.GatewayID(id), stats, ttl)
+		if err != nil {
 			f.Fatal(err)
 		}
+		return known
 	}
-	report("gw-1", 100, time.Minute)
-	report("gw-1", 1, time.Minute) // replaces the first
+	if report("gw-1", 100, time.Minute) {
+		f.Error("the first report of a gateway follows an earlier one")
+	}
+	if !report("gw-1", 1, time.Minute) { // replaces the first
+		f.Error("the second report does not know of the first")
+	}
 	report("gw 2 {}*", 10, shortLease)
 	total, n, err := f.store.GatewayTotals(f.ctx)
 	if err != nil || n != 2 || total.GetExtensionConnections() != 11 || total.GetDesktopConnections() != 22 ||

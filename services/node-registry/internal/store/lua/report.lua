@@ -8,7 +8,9 @@
 -- ARGV[4] web connections
 -- ARGV[5] pending requests
 --
--- Returns 0
+-- Returns 1 where an earlier report was still there
+--      or 0
+local known = redis.call('EXISTS', KEYS[1])
 redis.call('HSET', KEYS[1], 'extension', ARGV[2], 'desktop', ARGV[3], 'web', ARGV[4], 'pending', ARGV[5])
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
-return 0
+return known
