@@ -41,9 +41,24 @@ func (g *Gateway) Dial(t testing.TB, path string, query url.Values) *Client {
 // TryDial is Dial for sockets that may be refused.
 func (g *Gateway) TryDial(t testing.TB, path string, query url.Values, opts *websocket.DialOptions) (*Client, error) {
 	t.Helper()
+	return g.open(t, path+"?"+query.Encode(), opts)
+}
+
+// Open opens a socket whose path and query are sent as they stand.
+func (g *Gateway) Open(t testing.TB, target string) *Client {
+	t.Helper()
+	c, err := g.open(t, target, nil)
+	if err != nil {
+		t.Fatalf("dial %s: %v", target, err)
+	}
+	return c
+}
+
+func (g *Gateway) open(t testing.TB, target string, opts *websocket.DialOptions) (*Client, error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	ws, resp, err := websocket.Dial(ctx, "ws://"+g.HTTP+path+"?"+query.Encode(), opts)
+	ws, resp, err := websocket.Dial(ctx, "ws://"+g.HTTP+target, opts)
 	if err != nil {
 		if resp != nil {
 			err = errors.Join(err, errors.New(resp.Status))
