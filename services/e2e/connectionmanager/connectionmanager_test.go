@@ -1,7 +1,6 @@
 package connectionmanager_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -179,7 +178,7 @@ func TestConnectionManager(t *testing.T) {
 		m.wantNodes(extension, "e1")
 		done := make(chan *toolv1.ExecuteWorkflowResponse, 1)
 		go func() {
-			resp, _ := m.far.Tools.ExecuteWorkflow(context.Background(), &toolv1.ExecuteWorkflowRequest{
+			resp, _ := m.far.Tools.ExecuteWorkflow(m.Context(), &toolv1.ExecuteWorkflowRequest{
 				UserId: m.user, WorkflowId: "wf", VariablesJson: []byte(`{"q":1}`), Timeout: durationpb.New(30 * time.Second),
 			})
 			done <- resp
@@ -196,7 +195,7 @@ func TestConnectionManager(t *testing.T) {
 		answers := make(chan string, 2)
 		for _, tool := range []string{"first", "second"} {
 			go func() {
-				resp, err := m.far.Tools.CallTool(context.Background(), &toolv1.CallToolRequest{Call: &toolv1.Call{UserId: m.user, NodeId: "e1", ToolName: tool}})
+				resp, err := m.far.Tools.CallTool(m.Context(), &toolv1.CallToolRequest{Call: &toolv1.Call{UserId: m.user, NodeId: "e1", ToolName: tool}})
 				answers <- fmt.Sprintf("%s: %s %v", tool, resp.GetAnswer().GetResultJson(), err)
 			}()
 		}
@@ -225,7 +224,7 @@ func TestStats(t *testing.T) {
 		b.Web(t, "u1")
 		for range 2 {
 			go func() {
-				_, _ = b.Tools.CallTool(context.Background(), &toolv1.CallToolRequest{Call: &toolv1.Call{UserId: "u1", NodeId: "e1", ToolName: "t"}})
+				_, _ = b.Tools.CallTool(t.Context(), &toolv1.CallToolRequest{Call: &toolv1.Call{UserId: "u1", NodeId: "e1", ToolName: "t"}})
 			}()
 		}
 		calls := []cluster.ToolCall{e.Call(), e.Call()}

@@ -230,7 +230,7 @@ func (a *App) drain(ctx context.Context) error {
 // Started is closed once the gateway serves.
 func (a *App) Started() <-chan struct{} { return a.started }
 
-// HTTPAddr, GRPCAddr and AdminAddr return the addresses of the listeners, once Started is closed.
+// HTTPAddr is the public address; like the others it is known once Started is closed.
 func (a *App) HTTPAddr() string { return a.edge.Addr() }
 
 // GRPCAddr is the address of ToolService.

@@ -9,16 +9,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // socket records what a table sends. It begins to write each frame at once, unless it is stalled.
 type socket struct {
@@ -206,11 +205,11 @@ func TestAnAbandonedCallKeepsItsPlaceForFiveSeconds(t *testing.T) {
 		start(table, "a")
 		start(table, "b")
 		table.Cancel("a", "x")
-		time.Sleep(calls.CancelGrace - time.Millisecond)
+		testkit.Advance(calls.CancelGrace - time.Millisecond)
 		if strings.HasSuffix(sock.sent(), " b") {
 			t.Fatal("the place was free too early")
 		}
-		time.Sleep(2 * time.Millisecond)
+		testkit.Advance(2 * time.Millisecond)
 		synctest.Wait()
 		if !strings.HasSuffix(sock.sent(), " b") {
 			t.Fatal("the place was not passed on")
@@ -239,7 +238,7 @@ func TestACallThatWaitedPastItsDeadlineIsNotSent(t *testing.T) {
 		table := calls.New(sock, 1)
 		start(table, "a")
 		b := start(table, "b")
-		time.Sleep(61 * time.Second)
+		testkit.Advance(61 * time.Second)
 		answer(table, "a")
 		want(t, b, "NODE_BUSY")
 		if sock.sent() != "a" {
@@ -281,24 +280,24 @@ func TestSweepSpeaksUpForOpenCallsAndDropsThoseWithoutCaller(t *testing.T) {
 		table := calls.New(sock, 1)
 		a, b := start(table, "a"), start(table, "b")
 		sweep := func() { table.Sweep(time.Now(), 2*time.Second, 2*time.Second) }
-		time.Sleep(time.Second)
+		testkit.Advance(time.Second)
 		sweep()
 		if len(a.heard) != 0 {
 			t.Errorf("a heard %v after one second", a.heard)
 		}
-		time.Sleep(time.Second)
+		testkit.Advance(time.Second)
 		sweep()
 		sweep()
 		if len(a.heard) != 1 || a.heard[0] != calls.Working || len(b.heard) != 2 || b.heard[1] != calls.Working {
 			t.Errorf("a heard %v, b heard %v", a.heard, b.heard)
 		}
-		time.Sleep(61 * time.Second)
+		testkit.Advance(61 * time.Second)
 		sweep()
 		want(t, b, "NODE_BUSY")
 		if table.Open() != 0 || !strings.Contains(sock.sent(), "notifications/cancelled") {
 			t.Errorf("%d open, sent %q", table.Open(), sock.sent())
 		}
-		time.Sleep(calls.CancelGrace) // lets the timer of a's place end
+		testkit.Advance(calls.CancelGrace) // lets the timer of a's place end
 	})
 }
 

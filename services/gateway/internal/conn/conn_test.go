@@ -3,6 +3,7 @@ package conn_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -44,7 +45,7 @@ func serve(t *testing.T, change func(*conn.Config)) *server {
 			return
 		}
 		s.conns <- c
-		s.ends <- c.Run(context.Background(), func(b *frame.Buffer) bool {
+		s.ends <- c.Run(context.WithoutCancel(r.Context()), func(b *frame.Buffer) bool {
 			defer b.Release()
 			_ = c.Send(bytes.Clone(b.Bytes()), nil)
 			return true
@@ -97,7 +98,7 @@ func TestAFrameOverTheLimitClosesWith1009(t *testing.T) {
 	t.Parallel()
 	s := serve(t, nil)
 	ws, _ := dial(t, s)
-	go func() { _ = ws.Write(context.Background(), websocket.MessageText, make([]byte, 10<<20+1)) }()
+	go func() { _ = ws.Write(t.Context(), websocket.MessageText, make([]byte, 10<<20+1)) }()
 	_, _, err := ws.Read(t.Context())
 	if websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
 		t.Error(err)
@@ -164,7 +165,7 @@ func TestCloseSendsCodeAndTextAndTheFirstReasonStays(t *testing.T) {
 	if r := reason(t, s); r != conn.Superseded {
 		t.Error(r)
 	}
-	if err := c.Send([]byte("x"), nil); err != conn.ErrClosed {
+	if err := c.Send([]byte("x"), nil); !errors.Is(err, conn.ErrClosed) {
 		t.Error(err)
 	}
 	late := make(chan struct{})
@@ -221,7 +222,7 @@ func TestAFloodIsReadAtItsLimit(t *testing.T) {
 			return
 		}
 		s.conns <- c
-		c.Run(context.Background(), func(b *frame.Buffer) bool { b.Release(); handled.Add(1); return false })
+		c.Run(context.WithoutCancel(r.Context()), func(b *frame.Buffer) bool { b.Release(); handled.Add(1); return false })
 	}))
 	t.Cleanup(h.Close)
 	s.url = "ws" + strings.TrimPrefix(h.URL, "http")

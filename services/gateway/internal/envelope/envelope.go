@@ -91,16 +91,20 @@ type ReplyKind string
 const (
 	// Answer carries the node's frame; its message has no header of ours.
 	Answer ReplyKind = ""
-	// Queued, Sent and Working report a status.
-	Queued  ReplyKind = "queued"
-	Sent    ReplyKind = "sent"
+	// Queued reports [calls.Queued].
+	Queued ReplyKind = "queued"
+	// Sent reports [calls.Sent], or that a frame which is no call was handed to its socket.
+	Sent ReplyKind = "sent"
+	// Working reports [calls.Working].
 	Working ReplyKind = "working"
 	// Progress carries the params of a notifications/progress.
 	Progress ReplyKind = "progress"
 	// Intake carries the subject to which a large frame is to be sent.
 	Intake ReplyKind = "intake"
-	failed           = "failed "
 )
+
+// failed begins the kind of a failure; the reason follows.
+const failed = "failed "
 
 // Status returns the message that reports a status.
 func Status(subject string, s calls.Status) *nats.Msg {

@@ -52,9 +52,9 @@ func TestBudgetIsFairAndSoft(t *testing.T) {
 		b.take(t.Context(), 80)
 		order := make(chan string, 3)
 		start := time.Now()
-		go func() { b.take(context.Background(), 50); order <- "first" }()
+		go func() { b.take(t.Context(), 50); order <- "first" }()
 		synctest.Wait()
-		go func() { b.take(context.Background(), 10); order <- "second" }()
+		go func() { b.take(t.Context(), 10); order <- "second" }()
 		synctest.Wait()
 		if len(order) != 0 {
 			t.Fatal("somebody overtook")
