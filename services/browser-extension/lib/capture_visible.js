@@ -7,6 +7,9 @@ import { ToolError } from './errors.js';
  */
 const PAUSE_MS = 550;
 
+/** A tab that has only just been shown or loaded may not have been drawn yet; then Chrome cannot read the picture. */
+const ATTEMPTS = 4;
+
 let earliest = 0;
 
 /**
@@ -17,15 +20,24 @@ let earliest = 0;
  * @returns {Promise<{png: string, note: string}>} the PNG in base64
  */
 export async function captureVisible(tab, signal) {
-  await pause(signal);
   const back = await bringToFront(tab);
   try {
-    const url = await untilAborted(chrome.tabs.captureVisibleTab(tab.windowId, { format: 'png' }), signal);
+    const url = await capture(tab.windowId, signal);
     return { png: url.slice(url.indexOf(',') + 1), note: '' };
-  } catch (error) {
-    throw error instanceof ToolError ? error : new ToolError(error.message);
   } finally {
     await back();
+  }
+}
+
+async function capture(windowId, signal) {
+  for (let attempt = 1; ; attempt += 1) {
+    await pause(signal);
+    try {
+      return await untilAborted(chrome.tabs.captureVisibleTab(windowId, { format: 'png' }), signal);
+    } catch (error) {
+      if (error instanceof ToolError) throw error;
+      if (attempt === ATTEMPTS || !/readback/.test(error.message)) throw new ToolError(error.message);
+    }
   }
 }
 

@@ -4,46 +4,46 @@ import { ToolError } from './errors.js';
 export const LOAD_TIMEOUT_MS = 50_000;
 
 const MAIN_FRAME = 0;
+/** The process of a navigation that has no document yet. */
+const NO_PROCESS = -1;
 
 /**
- * Watches one tab's main frame from before a navigation until it has loaded or failed.
+ * Watches one tab's main frame from just before a navigation until its page has loaded or failed.
  *
- * A tab that was still loading, or a page that sends the browser on by script, makes an error event for the document
- * that is left behind. It is told from a failure by what it belongs to: a document that was there before, or one after
- * which another navigation has begun.
+ * Other events are about pages that are being left: the one that was there, one that was on its way when the navigation
+ * began, one that sends the browser on by script. So a navigation is followed through its three steps: begun, committed
+ * (from then on its document has an id), completed.
  */
 export class Navigation {
   // Static after construction.
   #tabId;
+  #overtakenUrl;
   #signal;
-  #leftDocument;
+  #since = Date.now();
   #outcome;
+  #settle;
   #listeners;
   #timer;
 
   // Changed by events.
-  #begun = 0;
-  #settle;
+  #begun = 0; // navigations without a document yet
+  #document = null; // the id of the newest document
 
   /**
-   * @param {number} tabId
+   * @param {chrome.tabs.Tab} tab as it is before the navigation
    * @param {AbortSignal} signal cancels the wait, and the loading where the page lets it
    */
-  static async watch(tabId, signal) {
-    const frame = await chrome.webNavigation.getFrame({ tabId, frameId: MAIN_FRAME });
-    return new Navigation(tabId, signal, frame?.documentId);
-  }
-
-  constructor(tabId, signal, leftDocument) {
-    this.#tabId = tabId;
+  constructor(tab, signal) {
+    this.#tabId = tab.id;
+    this.#overtakenUrl = tab.pendingUrl;
     this.#signal = signal;
-    this.#leftDocument = leftDocument;
     this.#outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, fail: (text) => reject(new ToolError(text)) };
     });
     // It may fail before anyone waits for it, and nobody may ever: both are fine.
     this.#outcome.catch(() => {});
-    this.#timer = setTimeout(() => this.#settle.fail(`the page was still loading after ${LOAD_TIMEOUT_MS / 1000} s`), LOAD_TIMEOUT_MS);
+    const late = `the page was still loading after ${LOAD_TIMEOUT_MS / 1000} s`;
+    this.#timer = setTimeout(() => this.#settle.fail(late), LOAD_TIMEOUT_MS);
     this.#listeners = this.#listen();
   }
 
@@ -60,17 +60,16 @@ export class Navigation {
   }
 
   #listen() {
-    const events = chrome.webNavigation;
     const onMainFrame = (react) => (details) => {
       if (details.tabId === this.#tabId && details.frameId === MAIN_FRAME) react(details);
     };
-    const loaded = onMainFrame(() => this.#settle.resolve());
+    const events = chrome.webNavigation;
     const listeners = [
-      [events.onBeforeNavigate, onMainFrame(() => { this.#begun += 1; })],
+      [events.onBeforeNavigate, onMainFrame((details) => this.#began(details))],
+      [events.onCommitted, onMainFrame((details) => this.#committed(details))],
+      [events.onCompleted, onMainFrame((details) => this.#completed(details))],
       [events.onErrorOccurred, onMainFrame((details) => this.#failed(details))],
-      [events.onCompleted, loaded],
-      // The same page, another #fragment: nothing is loaded, so nothing completes.
-      [events.onReferenceFragmentUpdated, loaded],
+      [events.onReferenceFragmentUpdated, onMainFrame(() => this.#moved())],
       [chrome.tabs.onRemoved, (tabId) => { if (tabId === this.#tabId) this.#settle.fail('the tab was closed'); }],
     ];
     for (const [event, listener] of listeners) event.addListener(listener);
@@ -79,11 +78,37 @@ export class Navigation {
     return listeners;
   }
 
-  #failed({ documentId, error, url }) {
-    if (documentId && documentId === this.#leftDocument) return;
+  /** In a tab that is still new, Chrome reports the first navigation late: only the time tells that it is not ours. */
+  #began({ timeStamp }) {
+    if (timeStamp >= this.#since) this.#begun += 1;
+  }
+
+  #committed({ url, documentId }) {
+    // What was on its way may arrive even after another navigation has begun, if its page was about to be shown.
+    const overtaken = this.#document === null && url === this.#overtakenUrl;
+    if (this.#begun === 0 || overtaken) return;
     this.#begun -= 1;
-    if (this.#begun > 0) return;
-    this.#settle.fail(`${url} could not be loaded: ${error}`);
+    this.#document = documentId;
+  }
+
+  #completed({ documentId }) {
+    if (documentId === this.#document) this.#settle.resolve();
+  }
+
+  #failed({ processId, documentId, url, error }) {
+    if (processId === NO_PROCESS) {
+      if (this.#begun === 0) return;
+      this.#begun -= 1;
+    } else if (documentId !== this.#document) {
+      return;
+    }
+    // With another navigation under way, this was a page that sent the browser on.
+    if (this.#begun === 0) this.#settle.fail(`${url} could not be loaded: ${error}`);
+  }
+
+  /** The same page, another #fragment: nothing begins to load, so nothing completes. */
+  #moved() {
+    if (this.#begun === 0) this.#settle.resolve();
   }
 
   #cancel = () => {

@@ -1,6 +1,6 @@
 /** The text that a user sees in an element, or in the whole page; of a field, what it holds. */
 globalThis.hecaton.text = ({ selector }) =>
-  globalThis.hecaton.withElement(selector ?? 'html', (element) => {
+  globalThis.hecaton.withElement(selector ?? ':root', (element) => {
     if (element.type === 'password') return { failure: 'the text of a password field stays in the browser' };
     if (element instanceof HTMLSelectElement) {
       return { value: [...element.selectedOptions].map((option) => option.label).join('\n') };

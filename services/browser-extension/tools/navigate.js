@@ -14,7 +14,7 @@ export const navigate = {
   async run({ url, tabId }, signal) {
     const address = readAddress(url);
     const tab = await tabFor(tabId);
-    const navigation = await Navigation.watch(tab.id, signal);
+    const navigation = new Navigation(tab, signal);
     try {
       await chrome.tabs.update(tab.id, { url: address });
       await navigation.loaded();
