@@ -111,13 +111,19 @@ func (c *Cluster) StartGateway() *Gateway {
 	g := &Gateway{}
 	g.run(c.t, app.Run, app.Started())
 	g.HTTP, g.GRPC, g.Admin, g.Addr = app.HTTPAddr(), app.GRPCAddr(), app.AdminAddr(), app.GRPCAddr()
-	g.conn, err = grpc.NewClient("passthrough:///"+g.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(40<<20), grpc.MaxCallSendMsgSize(40<<20)))
-	must(c.t, err)
-	c.t.Cleanup(func() { _ = g.conn.Close() })
-	g.Tools = toolv1.NewToolServiceClient(g.conn)
+	g.connect(c.t)
 	c.Gateways = append(c.Gateways, g)
 	return g
+}
+
+func (g *Gateway) connect(t testing.TB) {
+	t.Helper()
+	var err error
+	g.conn, err = grpc.NewClient("passthrough:///"+g.GRPC, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(40<<20), grpc.MaxCallSendMsgSize(40<<20)))
+	must(t, err)
+	t.Cleanup(func() { _ = g.conn.Close() })
+	g.Tools = toolv1.NewToolServiceClient(g.conn)
 }
 
 // GatewayConfig returns the configuration of gateway i, with free ports.
