@@ -3,6 +3,7 @@ package jsonrpc
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -137,5 +138,30 @@ func BenchmarkSkim200B(b *testing.B) {
 		if _, err := Skim(frame); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func FuzzLocateFindsWhatSkimFinds(f *testing.F) {
+	for _, s := range []string{`{"id":"a\\","result":{"a":["}",{"b":"\\\""}]},"error":null}`, ` { "id" : 1 , "type":"x" } `, `{}`, `{"a\"b":1,"result":[]}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := Locate(b) // ends, and does not panic, whatever b is
+		want, err := Skim(b)
+		if err != nil {
+			return
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("%q: located %+v, skimmed %+v", b, got, want)
+		}
+	})
+}
+
+func BenchmarkLocate200KiB(b *testing.B) {
+	frame := []byte(`{"jsonrpc":"2.0","id":"550e8400-e29b-41d4-a716-446655440000","result":{"content":[{"type":"image","data":"` +
+		strings.Repeat("iVBORw0KGgoAAAANSUhE", 10240) + `","mimeType":"image/png"}],"isError":false}}`)
+	b.SetBytes(int64(len(frame)))
+	for b.Loop() {
+		Locate(frame)
 	}
 }

@@ -129,14 +129,15 @@ type Answer struct {
 // Release gives the frame's bytes back.
 func (a *Answer) Release() { release(a.Frame) }
 
-// Read locates the result or error of an answer frame. An answer with neither counts as an error of the node.
+// Read locates the result or error of an answer frame, which its holder validated. An answer with neither counts as an
+// error of the node.
 func Read(node ids.NodeID, b *frame.Buffer) *Answer {
 	a := &Answer{Node: node, Frame: b}
-	f, err := jsonrpc.Skim(b.Bytes())
+	f := jsonrpc.Locate(b.Bytes())
 	switch {
-	case err == nil && !jsonrpc.IsNull(f.Error):
+	case !jsonrpc.IsNull(f.Error):
 		a.Error = f.Error
-	case err == nil && f.Result != nil:
+	case f.Result != nil:
 		a.Result = f.Result
 	default:
 		a.Error = []byte(`{"code":-32603,"message":"The node's answer has neither a result nor an error"}`)
