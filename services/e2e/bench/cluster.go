@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
+)
+
+// pod is a child that listens.
+type pod struct {
+	*proc.Child
+	Addresses
+}
+
+// cluster is everything that runs, each part in a process of its own.
+type cluster struct {
+	log      io.Writer
+	level    slog.Level // of what the children log
+	children []*proc.Child
+
+	nats, redis, registry pod
+	// Ours: calls enter at entry, the nodes are at holder.
+	entry, holder pod
+	// The relay's.
+	relayEntry, relayHolder pod
+}
+
+// startCluster starts everything but nodes.
+func startCluster(log io.Writer, level slog.Level) (_ *cluster, err error) {
+	c := &cluster{log: log, level: level}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	if c.nats, err = c.start(roleNATS, wiring{}); err != nil {
+		return nil, err
+	}
+	if c.redis, err = c.start(roleRedis, wiring{}); err != nil {
+		return nil, err
+	}
+	if c.registry, err = c.start(roleRegistry, wiring{Name: "registry", NATS: c.nats.URL, Redis: c.redis.URL}); err != nil {
+		return nil, err
+	}
+	if c.entry, err = c.gateway("entry"); err != nil {
+		return nil, err
+	}
+	if c.holder, err = c.gateway("holder"); err != nil {
+		return nil, err
+	}
+	if c.relayEntry, err = c.start(roleRelayEntry, wiring{NATS: c.nats.URL}); err != nil {
+		return nil, err
+	}
+	c.relayHolder, err = c.start(roleRelayHolder, wiring{NATS: c.nats.URL})
+	return c, err
+}
+
+func (c *cluster) gateway(name string) (pod, error) {
+	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry.GRPC})
+}
+
+func (c *cluster) start(role string, w wiring) (pod, error) {
+	w.Log = c.level
+	child, err := proc.Start(role, w, c.log)
+	if err != nil {
+		return pod{}, err
+	}
+	c.children = append(c.children, child)
+	p := pod{Child: child}
+	return p, child.Call("Pod.Addresses", proc.Nothing{}, &p.Addresses)
+}
+
+// nodes starts a process of simulated nodes.
+func (c *cluster) nodes() (fleet, error) {
+	child, err := proc.Start(roleNodes, wiring{}, c.log)
+	if err == nil {
+		c.children = append(c.children, child)
+	}
+	return fleet{child}, err
+}
+
+// close ends all that was started, last first.
+func (c *cluster) close() error {
+	var errs []error
+	for i := len(c.children) - 1; i >= 0; i-- {
+		errs = append(errs, c.children[i].Stop())
+	}
+	return errors.Join(errs...)
+}
+
+// fleet is a process of simulated nodes.
+type fleet struct{ *proc.Child }
+
+// connect returns how long it took until all nodes were registered.
+func (f fleet) connect(p nodes.Plan) (took time.Duration, err error) {
+	return took, f.Call("Nodes.Connect", p, &took)
+}
+
+// answer sets the size of the results.
+func (f fleet) answer(size int) error { return f.Call("Nodes.Answer", size, &struct{}{}) }
+
+// follow tells the nodes where to go when they lose their connections.
+func (f fleet) follow(addr string) error { return f.Call("Nodes.Follow", addr, &struct{}{}) }
+
+// returned waits until all nodes have gone there.
+func (f fleet) returned() (r nodes.Return, err error) {
+	return r, f.Call("Nodes.Returned", struct{}{}, &r)
+}

@@ -1,0 +1,15 @@
+// Command bench measures a call's way through the cluster beside a bare relay, in one run, and prints the ratios.
+//
+//	make bench                            everything, about four minutes
+//	make bench BENCHFLAGS=-smoke          a taste in less than half a minute, with figures that prove nothing
+//	make bench BENCHFLAGS="-json out.json -profile dir"
+//
+// The two ways, and a third one where the caller's pod holds the node, take turns within each round, so that whatever
+// else the machine does meets all of them. A ratio is the median over the rounds of what the ways did in the same round.
+//
+// Everything stands in a process of its own, the same on both sides: two pods, the NATS server, the simulated nodes, and
+// the callers in this one. CPU per call is that of the two pods and of the NATS server, by getrusage; callers and nodes
+// are not counted. The registry and Redis run too, but no call passes through them. All of them share the machine.
+//
+// docs/performance.md has figures and what they mean.
+package main

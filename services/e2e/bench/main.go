@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
+)
+
+func main() {
+	if role, config, ok := proc.Role(); ok {
+		exit(play(role, config))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	o, err := parse(os.Args[1:], os.Stderr)
+	if err == nil {
+		err = run(ctx, o, os.Stdout, os.Stderr)
+	}
+	exit(err)
+}
+
+func exit(err error) {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	os.Exit(1)
+}
+
+// run measures what o says, prints tables to out and what is going on to log.
+func run(ctx context.Context, o options, out, log io.Writer) (err error) {
+	start := time.Now()
+	if o.Profiles != "" {
+		if err := os.MkdirAll(o.Profiles, 0o755); err != nil {
+			return err
+		}
+	}
+	c, err := startCluster(log, o.Level)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	r := newReport()
+	if err := r.measure(ctx, o, c, log); err != nil {
+		return err
+	}
+	r.Duration = time.Since(start)
+	if o.JSON != "" {
+		if err := r.save(o.JSON); err != nil {
+			return err
+		}
+	}
+	return r.write(out)
+}
+
+func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writer) error {
+	if len(o.Points) > 0 {
+		if err := r.measureCalls(ctx, o, c, log); err != nil {
+			return err
+		}
+	}
+	if o.IdleNodes == 0 {
+		return nil
+	}
+	fmt.Fprintf(log, "%d idle nodes\n", o.IdleNodes)
+	result, err := c.measureIdle(ctx, o)
+	r.Idle = &result
+	return err
+}
+
+func (r *report) measureCalls(ctx context.Context, o options, c *cluster, log io.Writer) error {
+	b, err := prepare(ctx, o, c)
+	if err != nil {
+		return err
+	}
+	defer func() { b.fleet.Kill() }() // the nodes would only be in the way of the idle ones
+	for _, p := range o.Points {
+		fmt.Fprintln(log, p)
+		s, err := b.measure(ctx, p)
+		if err != nil {
+			return errors.Join(err, b.close())
+		}
+		r.Columns = append(r.Columns, column{p, s})
+	}
+	return b.close()
+}

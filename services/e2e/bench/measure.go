@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/load"
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
+)
+
+// The ways that are compared.
+const (
+	wayRelay  = "bare relay"
+	wayAcross = "across pods"
+	wayLocal  = "caller's pod"
+)
+
+var ways = []string{wayRelay, wayAcross, wayLocal}
+
+// point is one column of the table.
+type point struct {
+	// Size of a result in bytes.
+	Size int
+	// Workers is how many calls are open at once.
+	Workers int
+}
+
+func (p point) String() string {
+	if p.Size >= 1<<10 {
+		return fmt.Sprintf("%d KiB, c=%d", p.Size>>10, p.Workers)
+	}
+	return fmt.Sprintf("%d B, c=%d", p.Size, p.Workers)
+}
+
+// figures are what one way did in one round, or the medians of all rounds.
+type figures struct {
+	P50, P99   time.Duration
+	PerSecond  float64
+	CPUPerCall time.Duration
+	// Calls is how many calls were made.
+	Calls int
+}
+
+// series is one way at one point.
+type series struct {
+	Way    string
+	Rounds []figures
+	// Overall has the quantiles of all samples together, and the medians of the rounds for the rest.
+	Overall figures
+}
+
+// way is how calls are made and who does the work.
+type way struct {
+	name string
+	*caller
+	// workers are the processes whose CPU counts.
+	workers []*proc.Child
+}
+
+// bench is a cluster with nodes and callers.
+type bench struct {
+	options
+	*cluster
+	fleet fleet
+	ways  []way
+}
+
+// prepare connects nodes and callers.
+func prepare(ctx context.Context, o options, c *cluster) (_ *bench, err error) {
+	b := &bench{options: o, cluster: c}
+	if b.fleet, err = c.nodes(); err != nil {
+		return nil, err
+	}
+	for addr, dialect := range map[string]nodes.Dialect{c.holder.HTTP: nodes.Zeus, c.relayHolder.HTTP: nodes.Bare} {
+		if _, err = b.fleet.connect(nodes.Plan{Addr: addr, Dialect: dialect, Count: nodeCount, PerUser: perUser}); err != nil {
+			return nil, err
+		}
+	}
+	relayed, err := callRelay(c.relayEntry.GRPC)
+	if err != nil {
+		return nil, err
+	}
+	ours := []*proc.Child{c.entry.Child, c.holder.Child, c.nats.Child}
+	b.ways = append(b.ways, way{wayRelay, relayed, []*proc.Child{c.relayEntry.Child, c.relayHolder.Child, c.nats.Child}})
+	for _, w := range []struct{ name, addr string }{{wayAcross, c.entry.GRPC}, {wayLocal, c.holder.GRPC}} {
+		calls, err := callCluster(ctx, w.addr)
+		if err != nil {
+			return nil, errors.Join(err, b.close())
+		}
+		b.ways = append(b.ways, way{w.name, calls, ours})
+	}
+	return b, nil
+}
+
+// close ends the callers, not the cluster.
+func (b *bench) close() error {
+	var errs []error
+	for _, w := range b.ways {
+		errs = append(errs, w.caller.close())
+	}
+	return errors.Join(errs...)
+}
+
+// measure runs all rounds of one point.
+func (b *bench) measure(ctx context.Context, p point) ([]series, error) {
+	if err := b.fleet.answer(p.Size); err != nil {
+		return nil, err
+	}
+	all := make([]series, len(b.ways))
+	samples := make([][]time.Duration, len(b.ways))
+	for round := range b.Rounds + 1 {
+		for k := range b.ways {
+			i := (k + round) % len(b.ways) // nobody always comes first
+			if round == 0 {                // warms up and does not count
+				if _, _, err := b.run(ctx, b.ways[i], p, b.Warmup); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			f, r, err := b.run(ctx, b.ways[i], p, b.Segment)
+			if err != nil {
+				return nil, err
+			}
+			all[i].Rounds = append(all[i].Rounds, f)
+			samples[i] = append(samples[i], r.Samples...)
+		}
+	}
+	for i, w := range b.ways {
+		slices.Sort(samples[i])
+		all[i].Way, all[i].Overall = w.name, overall(all[i].Rounds, samples[i])
+	}
+	return all, b.profile(ctx, p)
+}
+
+// overall sums up rounds and all their samples, which are sorted.
+func overall(rounds []figures, samples []time.Duration) figures {
+	return figures{
+		P50: load.Quantile(samples, 0.50), P99: load.Quantile(samples, 0.99),
+		PerSecond:  median(rounds, func(f figures) float64 { return f.PerSecond }),
+		CPUPerCall: time.Duration(median(rounds, func(f figures) float64 { return float64(f.CPUPerCall) })),
+		Calls:      len(samples),
+	}
+}
+
+func (b *bench) run(ctx context.Context, w way, p point, d time.Duration) (figures, load.Result, error) {
+	before, err := cpu(w.workers)
+	if err != nil {
+		return figures{}, load.Result{}, err
+	}
+	r, err := load.Run(ctx, load.Job{Call: w.call, Workers: p.Workers, Size: p.Size, For: d, Calls: b.MaxCalls})
+	if err != nil {
+		return figures{}, r, fmt.Errorf("%s, %v: %w", w.name, p, err)
+	}
+	after, err := cpu(w.workers)
+	return figures{
+		P50: r.Quantile(0.50), P99: r.Quantile(0.99), PerSecond: r.PerSecond(),
+		CPUPerCall: (after - before) / time.Duration(len(r.Samples)), Calls: len(r.Samples),
+	}, r, err
+}
+
+// cpu returns what the processes used so far.
+func cpu(children []*proc.Child) (total time.Duration, err error) {
+	for _, c := range children {
+		u, err := c.Usage()
+		if err != nil {
+			return 0, err
+		}
+		total += u.CPU
+	}
+	return total, nil
+}
+
+// profile runs each way once more with profiles of the processes that do its work, where that was asked for. What it
+// takes is not measured: profiling costs a few per cent.
+func (b *bench) profile(ctx context.Context, p point) error {
+	if b.Profiles == "" {
+		return nil
+	}
+	for _, w := range b.ways {
+		for i, c := range w.workers {
+			name := fmt.Sprintf("%s-%d-c%d-%d-%s.pprof", w.name, p.Size, p.Workers, i, c.Role)
+			if err := c.Do("StartProfile", filepath.Join(b.Profiles, name)); err != nil {
+				return err
+			}
+		}
+		_, _, err := b.run(ctx, w, p, b.ProfileFor)
+		for _, c := range w.workers {
+			err = errors.Join(err, c.Do("StopProfile", proc.Nothing{}))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// median returns the middle of what value says of each item, the mean of both middles of an even number.
+func median[T any](items []T, value func(T) float64) float64 {
+	values := make([]float64, len(items))
+	for i, item := range items {
+		values[i] = value(item)
+	}
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}

@@ -1,0 +1,221 @@
+package nodes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// dials is how many nodes open a connection at once.
+	dials = 256
+	// patience bounds each wait of a Fleet's methods.
+	patience = 60 * time.Second
+	// pause is how long a node waits before it tries again.
+	pause = 20 * time.Millisecond
+)
+
+// Fleet is many nodes. Its exported methods are those of a service for net/rpc.
+type Fleet struct {
+	answer  atomic.Pointer[answer]
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	dialing chan struct{} // a place for each node that connects
+
+	mu      sync.Mutex
+	next    string // where nodes go whose connection ends; "" ends them
+	total   int    // nodes there are
+	up      int    // nodes that are registered
+	awaited int    // losses that are due before the fleet is whole again
+	lostAt  time.Time
+	wholeAt time.Time
+	whole   chan struct{} // closed while all nodes are up and no loss is awaited
+	failed  error         // the first node that could not go on
+	retries int
+}
+
+// NewFleet returns a fleet without nodes; Close ends it.
+func NewFleet() *Fleet {
+	f := &Fleet{dialing: make(chan struct{}, dials), whole: make(chan struct{})}
+	f.ctx, f.cancel = context.WithCancel(context.Background())
+	return f
+}
+
+// Close ends all connections and waits for the nodes.
+func (f *Fleet) Close() {
+	f.cancel()
+	f.work.Wait()
+}
+
+// Plan is a number of nodes to connect.
+type Plan struct {
+	Addr    string
+	Dialect Dialect
+	Count   int
+	// PerUser is how many of them one user has.
+	PerUser int
+}
+
+// Connect connects nodes and answers, once all are registered, how long that took.
+func (f *Fleet) Connect(p Plan, took *time.Duration) error {
+	start := time.Now()
+	f.mu.Lock()
+	f.total += p.Count
+	f.whole = make(chan struct{})
+	f.mu.Unlock()
+	for i := range p.Count {
+		n := &node{fleet: f, dialect: p.Dialect}
+		n.user, n.name = Name(i, p.PerUser)
+		f.work.Go(func() { f.live(n, p.Addr) })
+	}
+	if err := f.await(); err != nil {
+		return err
+	}
+	*took = time.Since(start)
+	return nil
+}
+
+// Answer sets the size of the results from now on, in bytes.
+func (f *Fleet) Answer(size int, _ *struct{}) error {
+	a, err := newAnswer(size)
+	if err == nil {
+		f.answer.Store(a)
+	}
+	return err
+}
+
+// Follow tells the nodes where to go when their connections end, which all of them are about to.
+func (f *Fleet) Follow(addr string, _ *struct{}) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next, f.awaited, f.whole = addr, f.up, make(chan struct{})
+	f.lostAt = time.Time{}
+	return nil
+}
+
+// Return is how a fleet came back.
+type Return struct {
+	// Took is from the first loss to the last registration.
+	Took time.Duration
+	// Retries counts attempts to connect that failed.
+	Retries int
+}
+
+// Returned waits until every node was lost and has registered again.
+func (f *Fleet) Returned(_ struct{}, r *Return) error {
+	if err := f.await(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*r = Return{f.wholeAt.Sub(f.lostAt), f.retries}
+	return nil
+}
+
+// await waits until the fleet is whole.
+func (f *Fleet) await() error {
+	f.mu.Lock()
+	whole := f.whole
+	f.mu.Unlock()
+	timeout := time.NewTimer(patience)
+	defer timeout.Stop()
+	select {
+	case <-whole:
+	case <-timeout.C:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return fmt.Errorf("after %v %d of %d nodes are registered, %d have yet to be lost", patience, f.up, f.total, f.awaited)
+	case <-f.ctx.Done():
+		return f.ctx.Err()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failed
+}
+
+// live is the life of one node, over all its connections.
+func (f *Fleet) live(n *node, addr string) {
+	for addr != "" {
+		w, err := f.connect(n, addr)
+		if err != nil {
+			f.fail(fmt.Errorf("%s of %s: %w", n.name, n.user, err))
+			return
+		}
+		f.arrived()
+		err = n.serve(f.ctx, w)
+		addr = f.lost(err)
+	}
+}
+
+// connect tries until it succeeds, unless the pod says that the node may not come.
+func (f *Fleet) connect(n *node, addr string) (*wire, error) {
+	select {
+	case f.dialing <- struct{}{}:
+		defer func() { <-f.dialing }()
+	case <-f.ctx.Done():
+		return nil, f.ctx.Err()
+	}
+	for {
+		w, err := n.connect(f.ctx, addr)
+		var closed closedError
+		if err == nil || errors.As(err, &closed) || errors.Is(err, errRefused) || f.ctx.Err() != nil {
+			return w, err
+		}
+		f.mu.Lock()
+		f.retries++
+		f.mu.Unlock()
+		select {
+		case <-time.After(pause):
+		case <-f.ctx.Done():
+			return nil, f.ctx.Err()
+		}
+	}
+}
+
+func (f *Fleet) arrived() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.up++
+	f.settle()
+}
+
+// lost notes the end of a connection and returns where its node goes.
+func (f *Fleet) lost(err error) (next string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lostAt.IsZero() {
+		f.lostAt = time.Now()
+	}
+	f.up--
+	f.awaited = max(0, f.awaited-1)
+	if f.next == "" && f.failed == nil && f.ctx.Err() == nil {
+		f.failed = fmt.Errorf("a node lost its connection: %w", err)
+	}
+	return f.next
+}
+
+func (f *Fleet) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.failed == nil {
+		f.failed = err
+	}
+	f.total--
+	f.settle()
+}
+
+// settle is called with mu held.
+func (f *Fleet) settle() {
+	if f.up == f.total && f.awaited == 0 {
+		f.wholeAt = time.Now()
+		select {
+		case <-f.whole:
+		default:
+			close(f.whole)
+		}
+	}
+}

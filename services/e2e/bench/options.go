@@ -1,0 +1,105 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+)
+
+// options say how much to measure.
+type options struct {
+	Points []point
+	// Rounds is how often the ways take turns, Segment how long each goes on, Warmup how long before the first round.
+	Rounds          int
+	Segment, Warmup time.Duration
+	// MaxCalls bounds the calls of one segment, and with them the samples that are kept.
+	MaxCalls int
+
+	// IdleNodes connect to one pod and are quiet for Settle before its memory is looked at; 0 leaves that part out.
+	IdleNodes int
+	Settle    time.Duration
+
+	// JSON is the file for the figures; "" for none.
+	JSON string
+	// Profiles is a directory for profiles of the pods, taken for ProfileFor after the rounds of each point; "" for none.
+	Profiles   string
+	ProfileFor time.Duration
+
+	// Level is the least level at which the processes log.
+	Level slog.Level
+}
+
+const (
+	smallResult = 200
+	largeResult = 200 << 10
+)
+
+func everything() options {
+	o := options{
+		Rounds: 7, Segment: 1200 * time.Millisecond, Warmup: 500 * time.Millisecond, MaxCalls: 1 << 20,
+		IdleNodes: 10_000, Settle: 20 * time.Second, ProfileFor: 5 * time.Second,
+	}
+	for _, size := range []int{smallResult, largeResult} {
+		for _, workers := range []int{1, 64, 512} {
+			o.Points = append(o.Points, point{size, workers})
+		}
+	}
+	return o
+}
+
+// taste is enough to see that everything works.
+func taste() options {
+	return options{
+		Points: []point{{smallResult, 1}, {smallResult, 64}, {largeResult, 64}},
+		Rounds: 2, Segment: 400 * time.Millisecond, Warmup: 200 * time.Millisecond, MaxCalls: 1 << 20,
+		IdleNodes: 500, Settle: time.Second, ProfileFor: time.Second,
+	}
+}
+
+func parse(args []string, help io.Writer) (options, error) {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(help)
+	smoke := flags.Bool("smoke", false, "a taste in less than half a minute, with figures that prove nothing")
+	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
+	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and no idle nodes; or "idle"`)
+	out := flags.String("json", "", "`file` for all figures")
+	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
+	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
+	flags.TextVar(&level, "log-level", level, "the least `level` at which the processes log")
+	if err := flags.Parse(args); err != nil {
+		return options{}, err
+	}
+	if flags.NArg() > 0 {
+		return options{}, fmt.Errorf("argument %q is not expected", flags.Arg(0))
+	}
+	o := everything()
+	if *smoke {
+		o = taste()
+	}
+	if *rounds > 0 {
+		o.Rounds = *rounds
+	}
+	o.JSON, o.Profiles, o.Level = *out, *profiles, level
+	return o, o.keep(*only)
+}
+
+// keep leaves out all but one part.
+func (o *options) keep(only string) error {
+	switch only {
+	case "":
+		return nil
+	case "idle":
+		o.Points = nil
+		return nil
+	}
+	o.IdleNodes = 0
+	for _, p := range o.Points {
+		if p.String() == only {
+			o.Points = []point{p}
+			return nil
+		}
+	}
+	return fmt.Errorf("no column %q; there are %v and idle", only, o.Points)
+}

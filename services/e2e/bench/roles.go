@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"google.golang.org/grpc"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
+	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
+
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/relay"
+)
+
+// Roles of the child processes.
+const (
+	roleNATS        = "nats"
+	roleRedis       = "redis"
+	roleRegistry    = "registry"
+	roleGateway     = "gateway"
+	roleRelayEntry  = "relay-entry"
+	roleRelayHolder = "relay-holder"
+	roleNodes       = "nodes"
+)
+
+// wiring tells a child where the others are; each role takes what it needs.
+type wiring struct {
+	Name                  string
+	NATS, Redis, Registry string
+	// Log is the least level that is logged.
+	Log slog.Level
+}
+
+// Addresses of a child's listeners; each role has its own.
+type Addresses struct {
+	URL, HTTP, GRPC string
+}
+
+// Pod is the service of every role that listens.
+type Pod struct{ addresses Addresses }
+
+// Addresses tells where the pod listens.
+func (p *Pod) Addresses(_ proc.Nothing, a *Addresses) error {
+	*a = p.addresses
+	return nil
+}
+
+const loopback = "127.0.0.1:0"
+
+// play runs a role until the parent hangs up. The process ends then, and with it all that the role started but what is
+// stopped here.
+func play(role string, raw []byte) error {
+	var w wiring
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return err
+	}
+	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: w.Log})))
+	if role == roleNodes {
+		return proc.Serve(map[string]any{"Nodes": nodes.NewFleet()})
+	}
+	a, stop, err := listen(role, w)
+	if err != nil {
+		return err
+	}
+	return errors.Join(proc.Serve(map[string]any{"Pod": &Pod{a}}), stop())
+}
+
+func listen(role string, w wiring) (a Addresses, stop func() error, err error) {
+	stop = func() error { return nil }
+	switch role {
+	case roleNATS:
+		a, err = playNATS()
+	case roleRedis:
+		return playRedis()
+	case roleRegistry:
+		a, err = playRegistry(w)
+	case roleGateway:
+		a, err = playGateway(w)
+	case roleRelayEntry:
+		a, err = playRelayEntry(w)
+	case roleRelayHolder:
+		a, err = playRelayHolder(w)
+	default:
+		err = fmt.Errorf("unknown role %q", role)
+	}
+	return a, stop, err
+}
+
+// playNATS runs a server with NATS's own defaults.
+func playNATS() (Addresses, error) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
+	if err != nil {
+		return Addresses{}, err
+	}
+	s.Start()
+	if s.Addr() == nil {
+		return Addresses{}, errors.New("nats-server does not listen")
+	}
+	return Addresses{URL: s.ClientURL()}, nil
+}
+
+func playRegistry(w wiring) (Addresses, error) {
+	cfg := registry.Config{
+		PodName: w.Name, GRPCAddr: loopback, AdminAddr: loopback,
+		RedisURL: config.Secret(w.Redis), NATSURL: config.Secret(w.NATS),
+	}
+	if err := config.Defaults(&cfg); err != nil {
+		return Addresses{}, err
+	}
+	app, err := registry.New(cfg, registry.Options{Logger: slog.Default()})
+	if err != nil {
+		return Addresses{}, err
+	}
+	if err := begin(app.Run, app.Started()); err != nil {
+		return Addresses{}, err
+	}
+	return Addresses{GRPC: app.GRPCAddr()}, nil
+}
+
+func playGateway(w wiring) (Addresses, error) {
+	cfg := gateway.Config{
+		PodName: w.Name, HTTPAddr: loopback, GRPCAddr: loopback, AdminAddr: loopback,
+		NATSURL: config.Secret(w.NATS), RegistryAddr: w.Registry, Auth: auth.Config{Mode: auth.Trusted},
+	}
+	if err := config.Defaults(&cfg); err != nil {
+		return Addresses{}, err
+	}
+	app, err := gateway.New(cfg, gateway.Options{Logger: slog.Default()})
+	if err != nil {
+		return Addresses{}, err
+	}
+	if err := begin(app.Run, app.Started()); err != nil {
+		return Addresses{}, err
+	}
+	return Addresses{HTTP: app.HTTPAddr(), GRPC: app.GRPCAddr()}, nil
+}
+
+// begin runs a service for as long as the process lives, and returns once it serves.
+func begin(run func(context.Context) error, started <-chan struct{}) error {
+	failed := make(chan error, 1)
+	go func() { failed <- run(context.Background()) }()
+	select {
+	case <-started:
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+func playRelayEntry(w wiring) (Addresses, error) {
+	bus, err := nats.Connect(w.NATS)
+	if err != nil {
+		return Addresses{}, err
+	}
+	ln, err := net.Listen("tcp", loopback)
+	if err != nil {
+		return Addresses{}, err
+	}
+	s := grpc.NewServer(grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(window), grpc.MaxSendMsgSize(maxMessage))
+	relay.NewEntry(bus).Register(s)
+	go func() { slog.Error("relay", "error", s.Serve(ln)) }()
+	return Addresses{GRPC: ln.Addr().String()}, nil
+}
+
+func playRelayHolder(w wiring) (Addresses, error) {
+	bus, err := nats.Connect(w.NATS)
+	if err != nil {
+		return Addresses{}, err
+	}
+	ln, err := net.Listen("tcp", loopback)
+	if err != nil {
+		return Addresses{}, err
+	}
+	s := &http.Server{Handler: relay.NewHolder(bus)}
+	go func() { slog.Error("relay", "error", s.Serve(ln)) }()
+	return Addresses{HTTP: ln.Addr().String()}, nil
+}
