@@ -136,4 +136,3 @@ func serve(run func(context.Context) error, started <-chan struct{}, announce fu
 		return errors.New("did not start")
 	}
 }
-

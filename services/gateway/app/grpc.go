@@ -27,6 +27,9 @@ const (
 	connWindow = 8 << 20
 	// headroom is what a message has beyond the frame in it.
 	headroom = 64 << 10
+	// oversize is how many times the largest frame a request may have: gRPC refuses more without a reason, and ends a whole
+	// stream of calls for it.
+	oversize = 4
 )
 
 func (a *App) listenGRPC(ctx context.Context) error {
@@ -38,7 +41,7 @@ func (a *App) listenGRPC(ctx context.Context) error {
 	opts = append(opts,
 		grpc.ForceServerCodecV2(toolapi.NewCodec()),
 		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(connWindow),
-		grpc.MaxRecvMsgSize(int(a.cfg.MaxFrame)+headroom), grpc.MaxSendMsgSize(int(a.cfg.MaxReply)+headroom),
+		grpc.MaxRecvMsgSize(oversize*int(a.cfg.MaxFrame)), grpc.MaxSendMsgSize(int(a.cfg.MaxReply)+headroom),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	)
 	a.grpc = grpc.NewServer(opts...)
