@@ -73,7 +73,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.tracing.AddTo(g)
 	g.Add("tools", a.dialTools, a.closeTools)
 	g.Add("grpc listener", a.listen, a.closeListener)
-	g.Go("grpc", func(context.Context) error { return a.grpc.Serve(a.listener) }, a.stopGRPC)
+	g.Go("grpc", a.serveGRPC, a.stopGRPC)
 	g.Add("serving", a.begin, a.drain)
 	return g.Run(ctx)
 }

@@ -50,6 +50,14 @@ func (a *App) closeListener(context.Context) error {
 	return nil
 }
 
+func (a *App) serveGRPC(context.Context) error {
+	// A pod that is stopped the moment it starts has stopped its server before it serves.
+	if err := a.grpc.Serve(a.listener); !errors.Is(err, grpc.ErrServerStopped) {
+		return err
+	}
+	return nil
+}
+
 // stopGRPC lets requests finish until ctx ends.
 func (a *App) stopGRPC(ctx context.Context) error {
 	done := make(chan struct{})
