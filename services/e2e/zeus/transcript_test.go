@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 
@@ -32,7 +33,7 @@ import (
 //	r@1 sees /path {"b":2}           soon a GET on pod 1 is answered with 200 and exactly these members
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
-	c := cluster.Start(t, cluster.Options{Gateways: 3, Gateway: func(_ int, cfg *gateway.Config) { cfg.PingInterval = 1e9 }})
+	c := cluster.Start(t, cluster.Options{Gateways: 3, Gateway: func(_ int, cfg *gateway.Config) { cfg.PingInterval = time.Second / 2 }})
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)

@@ -157,35 +157,43 @@ func (s *nodeSession) register(b *frame.Buffer) {
 	s.send(registered(info.GetNodeId()))
 }
 
-// status takes a heartbeat or status message; a heartbeat without fields means online and idle (seed 000, "Heartbeat"),
-// a status message leaves the number of tasks as it is.
+// status takes a heartbeat or status message and reports whether it was one.
 func (s *nodeSession) status(b *frame.Buffer, heartbeat bool) bool {
 	status, tasks := s.n.Load()
-	m := struct {
-		Status       string `json:"status"`
-		CurrentTasks int32  `json:"current_tasks"`
-	}{CurrentTasks: tasks}
 	if heartbeat {
-		status, m.CurrentTasks = nodev1.NodeStatus_NODE_STATUS_ONLINE, 0
+		status, tasks = nodev1.NodeStatus_NODE_STATUS_ONLINE, 0
 	}
-	err := decode(b.Bytes(), &m)
-	switch parsed, known := nodetype.ParseStatus(m.Status); {
-	case err != nil:
-	case known:
-		status = parsed
-	case m.Status != "":
-		err = errors.New(`status must be "online", "busy" or "offline"`)
-	}
-	if err == nil && m.CurrentTasks < 0 {
-		err = errors.New("current_tasks must not be negative")
-	}
+	status, tasks, err := parseStatus(b.Bytes(), status, tasks)
 	if err != nil {
 		s.Metrics.Frames.WithLabelValues("malformed").Inc()
 		s.send(errorFrame(err.Error()))
 		return false
 	}
-	s.n.SetLoad(status, m.CurrentTasks)
+	s.n.SetLoad(status, tasks)
 	return true
+}
+
+// parseStatus reads a heartbeat or status message; status and tasks are what it means where it does not say: online and
+// idle in a heartbeat (seed 000, "Heartbeat"), as before in a status message. The error is for the client.
+func parseStatus(frame []byte, status nodev1.NodeStatus, tasks int32) (nodev1.NodeStatus, int32, error) {
+	m := struct {
+		Status       string `json:"status"`
+		CurrentTasks int32  `json:"current_tasks"`
+	}{CurrentTasks: tasks}
+	if err := decode(frame, &m); err != nil {
+		return status, tasks, err
+	}
+	if m.Status != "" {
+		parsed, known := nodetype.ParseStatus(m.Status)
+		if !known {
+			return status, tasks, errors.New(`status must be "online", "busy" or "offline"`)
+		}
+		status = parsed
+	}
+	if m.CurrentTasks < 0 {
+		return status, tasks, errors.New("current_tasks must not be negative")
+	}
+	return status, m.CurrentTasks, nil
 }
 
 // taskComplete tells every web client of the user, and whoever waits for the workflow.

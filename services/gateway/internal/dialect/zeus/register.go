@@ -1,10 +1,7 @@
 package zeus
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
@@ -69,26 +66,4 @@ func parseRegister(frame []byte, k kind, current ids.NodeID) (*nodev1.NodeInfo, 
 	info.Os, info.OsVersion, info.AppVersion = r.OS, r.OSVersion, r.AppVersion
 	info.Capabilities, info.AvailableTools = r.Capabilities, r.AvailableTools
 	return info, nil
-}
-
-// decode reads a small message. The error names the field and the type it should have.
-func decode(frame []byte, into any) error {
-	err := json.Unmarshal(frame, into)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fmt.Errorf("%s is a %s, must be %s", wrong.Field, wrong.Value, typeName(wrong.Type.String()))
-	}
-	return err
-}
-
-func typeName(goType string) string {
-	switch goType = strings.TrimPrefix(goType, "*"); goType {
-	case "int32":
-		return "an integer"
-	case "[]string":
-		return "a list of strings"
-	case "string":
-		return "a string"
-	}
-	return "of another type"
 }

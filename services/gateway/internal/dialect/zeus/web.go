@@ -2,6 +2,7 @@ package zeus
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -95,17 +96,10 @@ func (s *webSession) getWorkflows(request []byte) {
 }
 
 func (s *webSession) executeWorkflow(request []byte) {
-	var m struct {
-		WorkflowID string         `json:"workflow_id"`
-		Variables  map[string]any `json:"variables"`
-	}
-	if err := decode(request, &m); err != nil || m.WorkflowID == "" {
-		problem := "workflow_id is required"
-		if err != nil {
-			problem = err.Error()
-		}
+	workflowID, err := parseExecute(request)
+	if err != nil {
 		s.Metrics.Frames.WithLabelValues("malformed").Inc()
-		s.send(errorFrame(problem))
+		s.send(errorFrame(err.Error()))
 		return
 	}
 	key, err := s.extension()
@@ -114,7 +108,7 @@ func (s *webSession) executeWorkflow(request []byte) {
 		return
 	}
 	s.Workflows.Start(key, request, time.Now().Add(workflow.DefaultTimeout), workflow.Run{
-		Started: func() { s.send(workflowStarted(m.WorkflowID)) },
+		Started: func() { s.send(workflowStarted(workflowID)) },
 		Done: func(completion *frame.Buffer, err *errs.Error) {
 			switch {
 			case err == nil: // announced by the pod that holds the extension
@@ -124,6 +118,21 @@ func (s *webSession) executeWorkflow(request []byte) {
 			}
 		},
 	})
+}
+
+// parseExecute reads the id of the workflow in an execute_workflow message. The error is for the client.
+func parseExecute(frame []byte) (workflowID string, err error) {
+	var m struct {
+		WorkflowID string                     `json:"workflow_id"`
+		Variables  map[string]json.RawMessage `json:"variables"`
+	}
+	if err := decode(frame, &m); err != nil {
+		return "", err
+	}
+	if m.WorkflowID == "" {
+		return "", errors.New("workflow_id is required")
+	}
+	return m.WorkflowID, nil
 }
 
 // describe is what a web client reads of an error.
