@@ -5,10 +5,19 @@ import { ToolError } from './errors.js';
 const MAX_SIDE = 16_384;
 
 /**
+ * Attaching a debugger slides a bar in above the page, over about 250 ms. Every step makes the tab a little lower, and a
+ * picture taken meanwhile is the visible part stretched over the whole page. So the tab has to keep its height for this
+ * long before the picture, and until after it. Milliseconds.
+ */
+const STILL_MS = 300;
+const LOOK_EVERY_MS = 50;
+const ATTEMPTS = 3;
+
+/**
  * The whole page in one picture, through the debugger: captureVisibleTab has only the visible part, and stitching
  * would repeat what is fixed on the screen and take half a second a piece.
  *
- * @param {chrome.tabs.Tab} tab
+ * @param {chrome.tabs.Tab} tab in front of its window
  * @param {AbortSignal} signal
  * @returns {Promise<{png: string, note: string}>} the PNG in base64
  */
@@ -20,12 +29,36 @@ export async function captureFullPage(tab, signal) {
     throw new ToolError(error.message);
   }
   try {
-    return await untilAborted(capture(target), signal);
+    return await untilAborted(captureStill(target, signal), signal);
   } catch (error) {
     throw error instanceof ToolError ? error : new ToolError(error.message);
   } finally {
     await chrome.debugger.detach(target).catch(() => {}); // A closed tab has detached itself.
   }
+}
+
+async function captureStill(target, signal) {
+  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+    const height = await stillHeight(target, signal);
+    const picture = await capture(target);
+    if ((await heightOf(target)) === height) return picture;
+  }
+  throw new ToolError('the window did not keep its size');
+}
+
+async function stillHeight(target, signal) {
+  let height = await heightOf(target);
+  for (let still = 0; still < STILL_MS; still += LOOK_EVERY_MS) {
+    await untilAborted(new Promise((resolve) => { setTimeout(resolve, LOOK_EVERY_MS); }), signal);
+    const now = await heightOf(target);
+    if (now !== height) still = 0;
+    height = now;
+  }
+  return height;
+}
+
+async function heightOf({ tabId }) {
+  return (await chrome.tabs.get(tabId)).height;
 }
 
 async function capture(target) {

@@ -13,20 +13,15 @@ const ATTEMPTS = 4;
 let earliest = 0;
 
 /**
- * What a tab shows. Only a tab in front of its window can be captured, so another one is brought there for the moment.
+ * What a tab shows.
  *
- * @param {chrome.tabs.Tab} tab
+ * @param {chrome.tabs.Tab} tab in front of its window
  * @param {AbortSignal} signal
  * @returns {Promise<{png: string, note: string}>} the PNG in base64
  */
 export async function captureVisible(tab, signal) {
-  const back = await bringToFront(tab);
-  try {
-    const url = await capture(tab.windowId, signal);
-    return { png: url.slice(url.indexOf(',') + 1), note: '' };
-  } finally {
-    await back();
-  }
+  const url = await capture(tab.windowId, signal);
+  return { png: url.slice(url.indexOf(',') + 1), note: '' };
 }
 
 async function capture(windowId, signal) {
@@ -45,14 +40,4 @@ async function pause(signal) {
   const wait = earliest - Date.now();
   if (wait > 0) await untilAborted(new Promise((resolve) => { setTimeout(resolve, wait); }), signal);
   earliest = Date.now() + PAUSE_MS;
-}
-
-async function bringToFront(tab) {
-  const [front] = await chrome.tabs.query({ active: true, windowId: tab.windowId });
-  if (front?.id === tab.id) return async () => {};
-  await chrome.tabs.update(tab.id, { active: true });
-  return async () => {
-    // The user may have closed it meanwhile.
-    if (front) await chrome.tabs.update(front.id, { active: true }).catch(() => {});
-  };
 }

@@ -17,7 +17,6 @@ const NO_PROCESS = -1;
 export class Navigation {
   // Static after construction.
   #tabId;
-  #overtakenUrl;
   #signal;
   #since = Date.now();
   #outcome;
@@ -26,16 +25,15 @@ export class Navigation {
   #timer;
 
   // Changed by events.
-  #begun = 0; // navigations without a document yet
+  #begun = []; // the addresses of navigations that have no document yet
   #document = null; // the id of the newest document
 
   /**
-   * @param {chrome.tabs.Tab} tab as it is before the navigation
+   * @param {number} tabId
    * @param {AbortSignal} signal cancels the wait, and the loading where the page lets it
    */
-  constructor(tab, signal) {
-    this.#tabId = tab.id;
-    this.#overtakenUrl = tab.pendingUrl;
+  constructor(tabId, signal) {
+    this.#tabId = tabId;
     this.#signal = signal;
     this.#outcome = new Promise((resolve, reject) => {
       this.#settle = { resolve, fail: (text) => reject(new ToolError(text)) };
@@ -79,16 +77,14 @@ export class Navigation {
   }
 
   /** In a tab that is still new, Chrome reports the first navigation late: only the time tells that it is not ours. */
-  #began({ timeStamp }) {
-    if (timeStamp >= this.#since) this.#begun += 1;
+  #began({ timeStamp, url }) {
+    if (timeStamp >= this.#since) this.#begun.push(url);
   }
 
-  #committed({ url, documentId }) {
-    // What was on its way may arrive even after another navigation has begun, if its page was about to be shown.
-    const overtaken = this.#document === null && url === this.#overtakenUrl;
-    if (this.#begun === 0 || overtaken) return;
-    this.#begun -= 1;
-    this.#document = documentId;
+  #committed({ url, documentId, transitionQualifiers }) {
+    // What was on its way before may arrive even now, if its page was about to be shown.
+    const known = this.#begun.includes(url) || transitionQualifiers.includes('server_redirect');
+    if (known && this.#ends(url)) this.#document = documentId;
   }
 
   #completed({ documentId }) {
@@ -96,19 +92,19 @@ export class Navigation {
   }
 
   #failed({ processId, documentId, url, error }) {
-    if (processId === NO_PROCESS) {
-      if (this.#begun === 0) return;
-      this.#begun -= 1;
-    } else if (documentId !== this.#document) {
-      return;
-    }
+    const ours = processId === NO_PROCESS ? this.#ends(url) : documentId === this.#document;
     // With another navigation under way, this was a page that sent the browser on.
-    if (this.#begun === 0) this.#settle.fail(`${url} could not be loaded: ${error}`);
+    if (ours && this.#begun.length === 0) this.#settle.fail(`${url} could not be loaded: ${error}`);
   }
 
   /** The same page, another #fragment: nothing begins to load, so nothing completes. */
   #moved() {
-    if (this.#begun === 0) this.#settle.resolve();
+    if (this.#begun.length === 0) this.#settle.resolve();
+  }
+
+  /** Takes a navigation from those that have begun; one that was redirected has another address than it began with. */
+  #ends(url) {
+    return this.#begun.splice(Math.max(0, this.#begun.indexOf(url)), 1).length > 0;
   }
 
   #cancel = () => {

@@ -9,7 +9,8 @@ export function socketTarget({ server, user_id: user, node_id: node, token }) {
   const base = server.replace(/^http/i, 'ws').replace(/\/+$/, '');
   const url = `${base}/ws/extension?client_id=${encodeURIComponent(`user_${user}`)}&node_id=${encodeURIComponent(node)}`;
   // A browser's WebSocket sends no Authorization header; the subprotocol list, unlike the URL, stays out of access logs.
-  return { url, protocols: token ? [`bearer.${token}`] : [] };
+  // A server must choose from a list that it is offered: with the first it need not send the token back.
+  return { url, protocols: token ? ['zeus', `bearer.${token}`] : [] };
 }
 
 /**

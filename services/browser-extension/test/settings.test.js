@@ -52,7 +52,7 @@ test('ids are opaque: whatever they hold arrives as it is', () => {
 });
 
 test('a token travels as a subprotocol', () => {
-  assert.deepEqual(socketTarget({ ...settings, token: 'h.p.s' }).protocols, ['bearer.h.p.s']);
+  assert.deepEqual(socketTarget({ ...settings, token: 'h.p.s' }).protocols, ['zeus', 'bearer.h.p.s']);
 });
 
 test('without server or user there is nowhere to go', () => {

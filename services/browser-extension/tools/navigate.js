@@ -14,7 +14,7 @@ export const navigate = {
   async run({ url, tabId }, signal) {
     const address = readAddress(url);
     const tab = await tabFor(tabId);
-    const navigation = new Navigation(tab, signal);
+    const navigation = new Navigation(tab.id, signal);
     try {
       await chrome.tabs.update(tab.id, { url: address });
       await navigation.loaded();

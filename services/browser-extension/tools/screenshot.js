@@ -1,6 +1,7 @@
 import { TAB_ID } from '../lib/arguments.js';
 import { captureFullPage } from '../lib/capture_full_page.js';
 import { captureVisible } from '../lib/capture_visible.js';
+import { inFront } from '../lib/in_front.js';
 import { screenshotResult } from '../lib/results.js';
 import { Slots } from '../lib/slots.js';
 import { describeTab, findTab } from '../lib/tabs.js';
@@ -16,7 +17,7 @@ export const screenshot = {
   async run({ full_page: fullPage = false, tabId }, signal) {
     const tab = await findTab(tabId);
     const capture = fullPage ? captureFullPage : captureVisible;
-    const { png, note } = await camera.run(signal, () => capture(tab, signal));
+    const { png, note } = await camera.run(signal, () => inFront(tab, () => capture(tab, signal)));
     return screenshotResult(`Screenshot of ${fullPage ? 'the full page in ' : ''}${describeTab(tab)}${note}`, png, tab);
   },
 };

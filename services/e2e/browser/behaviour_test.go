@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/browser/stubgateway"
 	"github.com/hecaton-dev/hecaton/services/e2e/browser/tooltest"
 )
@@ -16,7 +17,7 @@ import (
 func tabAt(t *testing.T, call tooltest.Caller, url string) openTab {
 	t.Helper()
 	var found openTab
-	eventually(t, "a tab at "+url, func(context.Context) bool {
+	testkit.Eventually(t, patience, func() bool {
 		for _, tab := range openTabs(t, call) {
 			if tab.URL == url {
 				found = tab
@@ -24,7 +25,7 @@ func tabAt(t *testing.T, call tooltest.Caller, url string) openTab {
 			}
 		}
 		return false
-	})
+	}, "%s", "a tab at "+url)
 	return found
 }
 
@@ -49,8 +50,9 @@ func testTabs(t *testing.T, b *Browser, call tooltest.Caller, site *Site) {
 		t.Error("want the tab in front again that was there before the picture")
 	}
 	_, img = call.Picture(t, map[string]any{"tabId": behind.TabID, "full_page": true})
-	if size := img.Bounds().Size(); size.Y != 3000 {
-		t.Errorf("full page of the tab behind: %v", size)
+	wantWholePage(t, img)
+	if !tabAt(t, call, site.URL("/form.html")).Active {
+		t.Error("want the tab in front again that was there before the picture of the full page")
 	}
 	r = call.Run(t, "navigate", map[string]any{"url": site.URL("/next.html"), "tabId": behind.TabID})
 	if r.TabID != behind.TabID {
@@ -103,7 +105,7 @@ func testLeaveLoading(t *testing.T, b *Browser, call tooltest.Caller, site *Site
 	for _, path := range []string{"/slow.html?left", "/hang?left-empty"} {
 		b.Open(t, site.URL(path))
 		_, query, _ := strings.Cut(path, "?")
-		eventually(t, "it loads", func(context.Context) bool { return site.Hangs(query) })
+		testkit.Eventually(t, patience, func() bool { return site.Hangs(query) }, "it loads")
 		r := goTo(t, call, site, "/next.html")
 		if got := textOf(t, call, "#where"); got != "The next page" || !strings.Contains(r.Content[0].Text, "title: Next") {
 			t.Errorf("from %s: want the next page, got %q: %s", path, got, r.Content[0].Text)
@@ -113,12 +115,12 @@ func testLeaveLoading(t *testing.T, b *Browser, call tooltest.Caller, site *Site
 
 func testCancel(t *testing.T, n *stubgateway.Node, call tooltest.Caller, site *Site) {
 	c := begin(t, n, "navigate", map[string]any{"url": site.URL("/slow.html?cancelled")})
-	eventually(t, "the page waits for its picture", func(context.Context) bool { return site.Hangs("cancelled") })
+	testkit.Eventually(t, patience, func() bool { return site.Hangs("cancelled") }, "the page waits for its picture")
 	if err := n.Cancel(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
 	wantCancelled(t, c)
-	eventually(t, "the page stops loading", func(context.Context) bool { return !site.Hangs("cancelled") })
+	testkit.Eventually(t, patience, func() bool { return !site.Hangs("cancelled") }, "the page stops loading")
 	goTo(t, call, site, "/next.html")
 }
 
@@ -135,7 +137,7 @@ func testLimit(t *testing.T, b *Browser, n *stubgateway.Node, call tooltest.Call
 	for i, tab := range tabs {
 		calls[i] = begin(t, n, "navigate", map[string]any{"url": site.URL("/hang?" + hangs(i)), "tabId": tab})
 		if i < 3 {
-			eventually(t, "it runs", func(context.Context) bool { return site.Hangs(hangs(i)) })
+			testkit.Eventually(t, patience, func() bool { return site.Hangs(hangs(i)) }, "it runs")
 		}
 	}
 	// The fourth is in the extension by now if the ping behind it is answered; then it has had its chance to run.
@@ -143,13 +145,13 @@ func testLimit(t *testing.T, b *Browser, n *stubgateway.Node, call tooltest.Call
 	if err := n.Send(t.Context(), map[string]any{"type": "ping"}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "pong", func(context.Context) bool { return n.Heard("pong") > pongs })
+	testkit.Eventually(t, patience, func() bool { return n.Heard("pong") > pongs }, "pong")
 	if site.Hangs(hangs(3)) {
 		t.Error("the fourth call runs beside three others")
 	}
 	for i, c := range calls {
 		if i == 3 {
-			eventually(t, "the fourth runs", func(context.Context) bool { return site.Hangs(hangs(3)) })
+			testkit.Eventually(t, patience, func() bool { return site.Hangs(hangs(3)) }, "the fourth runs")
 		}
 		if err := n.Cancel(t.Context(), c); err != nil {
 			t.Fatal(err)
@@ -174,7 +176,7 @@ func testRepeatedCall(t *testing.T, n *stubgateway.Node, call tooltest.Caller, s
 	if err := n.Send(t.Context(), c.Request); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the repetition is refused", func(context.Context) bool { return n.Heard("unasked") > 0 })
+	testkit.Eventually(t, patience, func() bool { return n.Heard("unasked") > 0 }, "the repetition is refused")
 	if got := strings.Count(textOf(t, call, "#events"), "count:click"); got != 1 {
 		t.Errorf("clicked %d times", got)
 	}
@@ -185,7 +187,7 @@ func testWorkflows(t *testing.T, n *stubgateway.Node) {
 		if err := n.Send(t.Context(), map[string]any{"type": request, "workflow_id": "wf_abc123"}); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, answer, func(context.Context) bool { return n.Heard(answer) == 1 })
+		testkit.Eventually(t, patience, func() bool { return n.Heard(answer) == 1 }, "%s", answer)
 	}
 }
 

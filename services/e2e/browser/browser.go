@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 )
 
 // patience bounds every wait for Chromium, which on a busy machine takes seconds for what takes milliseconds elsewhere.
@@ -79,10 +81,10 @@ func (b *Browser) StopWorker(t testing.TB) {
 	if err := b.process.call(ctx, "", "Target.closeTarget", map[string]any{"targetId": w.ID}, nil); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the worker stops", func(ctx context.Context) bool {
+	testkit.Eventually(t, patience, func() bool {
 		now, ok, err := b.worker(ctx)
 		return err == nil && (!ok || now.ID != w.ID)
-	})
+	}, "the worker stops")
 }
 
 // Open opens a tab at a URL, in front of the others; it does not wait for the page to load.
@@ -117,11 +119,22 @@ func (b *Browser) open(ctx context.Context, url string) (*Tab, error) {
 // OpenOptions opens the extension's options page.
 func (b *Browser) OpenOptions(t testing.TB) *Tab {
 	t.Helper()
-	return b.Open(t, fmt.Sprintf("chrome-extension://%s/ui/options.html", ExtensionID))
+	return b.openUI(t, "options")
 }
 
 // OpenPopup opens the page of the extension's button, in a tab.
 func (b *Browser) OpenPopup(t testing.TB) *Tab {
 	t.Helper()
-	return b.Open(t, fmt.Sprintf("chrome-extension://%s/ui/popup.html", ExtensionID))
+	return b.openUI(t, "popup")
+}
+
+// status is the text of the extension's own pages that says how the connection is.
+const status = `document.getElementById("status").textContent`
+
+// openUI waits until the page is ready for a user: it shows the status last.
+func (b *Browser) openUI(t testing.TB, name string) *Tab {
+	t.Helper()
+	tab := b.Open(t, fmt.Sprintf("chrome-extension://%s/ui/%s.html", ExtensionID, name))
+	tab.WaitFor(t, status+`.startsWith("Hecaton: ")`)
+	return tab
 }

@@ -1,13 +1,13 @@
 package browser
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/coder/websocket"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/browser/stubgateway"
 	"github.com/hecaton-dev/hecaton/services/e2e/browser/tooltest"
 )
@@ -36,10 +36,10 @@ func TestLostConnectionStopsItsCalls(t *testing.T) {
 	_, g, n := start(t, "ext_001")
 	site := ServeSite(t)
 	begin(t, n, "navigate", map[string]any{"url": site.URL("/slow.html?lost")})
-	eventually(t, "the page loads", func(context.Context) bool { return site.Hangs("lost") })
+	testkit.Eventually(t, patience, func() bool { return site.Hangs("lost") }, "the page loads")
 	n.Drop()
 	n = next(t, g)
-	eventually(t, "the page stops loading", func(context.Context) bool { return !site.Hangs("lost") })
+	testkit.Eventually(t, patience, func() bool { return !site.Hangs("lost") }, "the page stops loading")
 	tooltest.Caller(n.Call).Run(t, "list_tabs", nil)
 	if n.Heard("unasked") != 0 {
 		t.Error("the old connection's call was answered on the new one")
@@ -69,7 +69,7 @@ func TestWorkerSleeps(t *testing.T) {
 	if err := woken.Send(t.Context(), done.Request); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the call from before is refused", func(context.Context) bool { return woken.Heard("unasked") == 1 })
+	testkit.Eventually(t, patience, func() bool { return woken.Heard("unasked") == 1 }, "the call from before is refused")
 	if got := strings.Count(textOf(t, woken.Call, "#events"), "count:click"); got != 1 {
 		t.Errorf("clicked %d times", got)
 	}
@@ -80,16 +80,13 @@ func TestWorkerSleeps(t *testing.T) {
 func TestStaysAwake(t *testing.T) {
 	t.Parallel()
 	b, g, n := start(t, "ext_001")
-	eventually(t, "two heartbeats and two pongs", func(context.Context) bool {
+	testkit.Eventually(t, patience, func() bool {
 		return n.Heard("heartbeat") >= 2 && n.Heard("pong") >= 2
-	})
+	}, "two heartbeats and two pongs")
 	if g.Waiting() != 0 || n.Heard("register") != 1 || !b.WorkerRuns(t) {
 		t.Error("the connection did not last")
 	}
 }
-
-// status is the text that the options page and the popup show.
-const status = `document.getElementById("status").textContent`
 
 func TestSupersededYields(t *testing.T) {
 	t.Parallel()
@@ -100,7 +97,7 @@ func TestSupersededYields(t *testing.T) {
 	n.Close(4409, "superseded")
 	options.WaitFor(t, status+`.includes("Another browser has connected")`)
 	b.StopWorker(t)
-	eventually(t, "the alarm wakes the worker", func(context.Context) bool { return b.WorkerRuns(t) })
+	testkit.Eventually(t, patience, func() bool { return b.WorkerRuns(t) }, "the alarm wakes the worker")
 	popup := b.OpenPopup(t)
 	popup.WaitFor(t, status+`.includes("Another browser has connected")`)
 	if g.Waiting() != 0 {
@@ -153,12 +150,12 @@ func TestUnconfiguredAsks(t *testing.T) {
 	t.Parallel()
 	g := stubgateway.Start(t)
 	b := Start(t, Options{Server: g.URL()})
-	eventually(t, "the options open", func(ctx context.Context) bool {
-		list, err := b.targets(ctx)
+	testkit.Eventually(t, patience, func() bool {
+		list, err := b.targets(t.Context())
 		return err == nil && slices.ContainsFunc(list, func(each target) bool {
 			return strings.HasSuffix(each.URL, "/ui/options.html")
 		})
-	})
+	}, "the options open")
 	options := b.OpenOptions(t)
 	options.WaitFor(t, status+`.includes("not set up")`)
 	options.Eval(t, `{

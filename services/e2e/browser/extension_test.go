@@ -6,13 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/browser/stubgateway"
 	"github.com/hecaton-dev/hecaton/services/e2e/browser/tooltest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // next waits for the next node of a stub gateway.
 func next(t testing.TB, g *stubgateway.Gateway) *stubgateway.Node {

@@ -34,6 +34,7 @@ func ServeSite(t testing.TB) *Site {
 	routes.HandleFunc("POST /submit", s.submit)
 	routes.HandleFunc("GET /hang", s.hang)
 	routes.HandleFunc("GET /nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	routes.Handle("GET /moved", http.RedirectHandler("/next.html", http.StatusFound))
 	s.server = httptest.NewServer(routes)
 	t.Cleanup(func() {
 		s.server.CloseClientConnections()

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 )
 
 // Tab is a tab that the test opened; the test looks into it from outside, through DevTools.
@@ -51,8 +53,10 @@ func (tab *Tab) eval(ctx context.Context, expression string, out any) error {
 // WaitFor waits until an expression is true in the page; one that throws is not true yet.
 func (tab *Tab) WaitFor(t testing.TB, expression string) {
 	t.Helper()
-	eventually(t, expression, func(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	testkit.Eventually(t, patience, func() bool {
 		var value bool
 		return tab.eval(ctx, expression, &value) == nil && value
-	})
+	}, "%s", expression)
 }

@@ -71,13 +71,13 @@ func (g *Gateway) accept(w http.ResponseWriter, r *http.Request) {
 	offered := strings.Split(r.Header.Get("Sec-WebSocket-Protocol"), ", ")
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		InsecureSkipVerify: true, // any Origin: the extension's, a page's, none
-		Subprotocols:       offered,
+		Subprotocols:       offered[:1],
 	})
 	if err != nil {
 		return
 	}
 	defer conn.CloseNow()
 	conn.SetReadLimit(10 << 20)
-	n := newNode(conn, r)
+	n := newNode(conn, r, offered)
 	n.serve(g.ctx, g.nodes)
 }

@@ -37,7 +37,7 @@ type Node struct {
 	Path     string // /ws/extension or /ws/desktop
 	ClientID string // as in the query
 	NodeID   string // as in the query
-	Token    string // of the subprotocol bearer.<token>
+	Token    string // of bearer.<token>, last among the offered subprotocols
 	Origin   string
 	Register Register
 	conn     *websocket.Conn
@@ -60,8 +60,11 @@ type response struct {
 	Error  *tooltest.Error `json:"error"`
 }
 
-func newNode(conn *websocket.Conn, r *http.Request) *Node {
-	token, _ := strings.CutPrefix(conn.Subprotocol(), "bearer.")
+func newNode(conn *websocket.Conn, r *http.Request, offered []string) *Node {
+	token, ok := strings.CutPrefix(offered[len(offered)-1], "bearer.")
+	if !ok {
+		token = ""
+	}
 	query := r.URL.Query()
 	return &Node{
 		Path: r.URL.Path, ClientID: query.Get("client_id"), NodeID: query.Get("node_id"),
