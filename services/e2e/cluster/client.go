@@ -209,6 +209,12 @@ func (c *Client) Cut() {
 	<-c.ended
 }
 
+// Close ends the socket politely.
+func (c *Client) Close() {
+	_ = c.ws.Close(websocket.StatusNormalClosure, "")
+	<-c.ended
+}
+
 // Register registers the node and waits for the answer.
 func (c *Client) Register(fields string) {
 	c.t.Helper()
