@@ -20,7 +20,9 @@ func one(t *testing.T, c *cluster.Cluster) (n *cluster.Client, running cluster.T
 	return n, n.Call(), end
 }
 
-func marker(c cluster.ToolCall) string { return strings.TrimSuffix(string(c.Params.Arguments)[5:], "}") }
+func marker(c cluster.ToolCall) string {
+	return strings.TrimSuffix(string(c.Params.Arguments)[5:], "}")
+}
 
 func TestSixtyFourCallsWaitInOrderAndTheNextIsRefused(t *testing.T) {
 	t.Parallel()
