@@ -61,7 +61,7 @@ func TestContract(t *testing.T) {
 		"hostile ids":                 testHostileIDs,
 		"scripts forgotten":           testScriptsForgotten,
 		"broken neighbour":            testBrokenNeighbour,
-		"ten thousand":                testTenThousand,
+		"large batch":                 testLargeBatch,
 		"everything has an end":       testEverythingHasAnEnd,
 		"expired entry left behind":   testExpiredEntryLeftBehind,
 		"first connected comes first": testOrder,

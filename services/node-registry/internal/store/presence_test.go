@@ -267,8 +267,9 @@ func testHeartbeat(f *fixture) {
 	f.wantBeat(s, "ana", "nobody", epoch, beatUnknown)
 }
 
-func testTenThousand(f *fixture) {
-	const n = 10_000
+// Many pipelines; ten thousand go through the service itself, on a server.
+func testLargeBatch(f *fixture) {
+	const n = 2_050
 	regs := make([]store.Registration, n)
 	for i := range regs {
 		regs[i] = f.registration(numbered("user", i), "ext")
@@ -287,7 +288,7 @@ func testTenThousand(f *fixture) {
 			f.Fatalf("%d: %v %v", i, b.Result, b.Err)
 		}
 	}
-	f.Logf("10,000 registrations in %v, heartbeats in %v", took, time.Since(start))
+	f.Logf("%d registrations in %v, heartbeats in %v", n, took, time.Since(start))
 }
 
 func testOrder(f *fixture) {

@@ -51,6 +51,11 @@ func testSession(f *fixture) {
 	if got := f.session(f.store, "bob", "s", true); got.Bound != "" {
 		f.Errorf("another user's session of that name is bound: %v", got)
 	}
+	// A connection that lasts longer than its epoch is remembered was seen all the same.
+	f.client.Del(f.ctx, "hecaton:{bob}:epoch:ext2")
+	if _, err := f.store.Bind(f.ctx, "bob", "s3", "ext2"); err != nil {
+		f.Errorf("bind to a node of a long life: %v", err)
+	}
 	// The binding outlives its node, and a node that went may be bound to.
 	f.deregister(f.store, "ana", "ext", epoch)
 	if got := f.session(f.store, "ana", "s", true); got.Bound != "ext" || boundIsLive(got) ||

@@ -24,6 +24,7 @@ const flushTimeout = 2 * time.Second
 var (
 	errEcho     = errors.New("the NATS connection does not hear itself: watchers on this replica would miss its own events")
 	errLost     = errs.New(errs.BusUnavailable, "the connection that brings node events was lost; watch again")
+	errAway     = errs.New(errs.BusUnavailable, "the bus that brings node events cannot be reached now")
 	errDraining = errs.New(errs.Draining, "this replica is shutting down; watch again")
 )
 
@@ -91,19 +92,19 @@ func (f *Feed) Watch(ctx context.Context, user ids.UserID) (*Watch, error) {
 	}
 	if !f.nc.IsConnected() {
 		w.Close()
-		return nil, errLost
+		return nil, errAway
 	}
 	sub, err := f.nc.Subscribe(subject, func(m *nats.Msg) { w.push(m.Data) })
 	if err != nil {
 		w.Close()
-		return nil, errLost
+		return nil, errAway
 	}
 	w.sub = sub
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
 	if err := f.nc.FlushWithContext(ctx); err != nil {
 		w.Close()
-		return nil, errLost
+		return nil, errAway
 	}
 	return w, nil
 }
@@ -132,7 +133,7 @@ func (f *Feed) remove(w *Watch) {
 // Up fails while the bus is away.
 func (f *Feed) Up(context.Context) error {
 	if !f.nc.IsConnected() {
-		return errLost
+		return errAway
 	}
 	return nil
 }

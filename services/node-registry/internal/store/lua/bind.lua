@@ -9,8 +9,10 @@
 --
 -- Returns {1, entry of last or ''}
 --      or {0} where the node was never seen
-if redis.call('EXISTS', KEYS[2]) == 0 then
+local entry = redis.call('HGET', KEYS[3], ARGV[1])
+-- A connection may last longer than its epoch's key.
+if not entry and redis.call('EXISTS', KEYS[2]) == 0 then
   return { 0 }
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return { 1, redis.call('HGET', KEYS[3], ARGV[1]) or '' }
+return { 1, entry or '' }
