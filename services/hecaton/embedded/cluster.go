@@ -1,0 +1,168 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	servers "github.com/hecaton-dev/hecaton/pkg/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
+)
+
+// Cluster is a running cluster. Its fields do not change.
+type Cluster struct {
+	Gateways     []Gateway
+	Registry     Service
+	Orchestrator Service
+	// NATSURL and RedisURL are the servers in use.
+	NATSURL, RedisURL config.Secret
+
+	opts   Options
+	cancel context.CancelFunc
+	done   chan struct{} // closed when everything has stopped
+	err    error         // static once done is closed
+}
+
+// Gateway is where this machine reaches one gateway, as host:port.
+type Gateway struct {
+	// ID is its name in the registry.
+	ID                string
+	HTTP, GRPC, Admin string
+}
+
+// Service is where this machine reaches another pod, as host:port.
+type Service struct{ GRPC, Admin string }
+
+// Start starts a cluster and returns when all of it is ready. ctx bounds the starting; Stop ends the cluster.
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c := &Cluster{opts: o, cancel: cancel, done: make(chan struct{})}
+	ctx, late := context.WithTimeoutCause(ctx, o.StartTimeout, fmt.Errorf("the cluster was not ready within %v", o.StartTimeout))
+	defer late()
+	giveUp := context.AfterFunc(ctx, cancel)
+	started := make(chan struct{})
+	go func() {
+		defer close(c.done)
+		c.err = c.run(life, started)
+	}()
+	select {
+	case <-started:
+		if !giveUp() {
+			return nil, errors.Join(context.Cause(ctx), c.Stop())
+		}
+		return c, nil
+	case <-c.done:
+		cancel()
+		return nil, errors.Join(c.err, context.Cause(ctx))
+	}
+}
+
+// Stop ends the cluster in good order; it returns when everything has ended, with what went wrong meanwhile.
+func (c *Cluster) Stop() error {
+	c.cancel()
+	<-c.done
+	return c.err
+}
+
+// Done is closed when the cluster has ended, by Stop or because a pod failed; Stop then says why.
+func (c *Cluster) Done() <-chan struct{} { return c.done }
+
+// run starts the parts in the order in which they depend on each other, and stops them in reverse.
+func (c *Cluster) run(ctx context.Context, started chan<- struct{}) error {
+	var problem error // of the starting, which the group forgets where it was told to stop meanwhile
+	starts := func(f func(context.Context) error) func(context.Context) error {
+		return func(ctx context.Context) error {
+			problem = f(ctx)
+			return problem
+		}
+	}
+	g := &lifecycle.Group{Logger: c.opts.Logger.With("service", "hecaton"), StopTimeout: stopTimeout}
+	var registry, orchestrator *pod
+	var gateways []*pod
+	var stopNATS, stopRedis func()
+	g.Add("nats", starts(func(context.Context) (err error) { stopNATS, err = c.startNATS(); return err }),
+		func(context.Context) error { stopNATS(); return nil })
+	g.Add("redis", starts(func(context.Context) (err error) { stopRedis, err = c.startRedis(); return err }),
+		func(context.Context) error { stopRedis(); return nil })
+	g.Add("registry", starts(func(ctx context.Context) (err error) { registry, err = c.startRegistry(ctx); return err }),
+		func(context.Context) error { return registry.stop() })
+	g.Add("gateways", starts(func(ctx context.Context) (err error) { gateways, err = c.startGateways(ctx); return err }),
+		func(context.Context) error { return stopAll(gateways) })
+	g.Add("orchestrator", starts(func(ctx context.Context) (err error) { orchestrator, err = c.startOrchestrator(ctx); return err }),
+		func(context.Context) error { return orchestrator.stop() })
+	g.Go("pods", func(ctx context.Context) error {
+		return watch(ctx, append([]*pod{registry, orchestrator}, gateways...))
+	}, nil)
+	g.Add("started", func(context.Context) error { close(started); return nil }, nil)
+	err := g.Run(ctx)
+	if err == nil {
+		return problem
+	}
+	return err
+}
+
+// watch returns when a pod has ended that nobody stopped.
+func watch(ctx context.Context, pods []*pod) error {
+	ended := make(chan *pod, len(pods))
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	for _, p := range pods {
+		watching.Go(func() {
+			select {
+			case <-p.ended:
+				ended <- p
+			case <-ctx.Done():
+			}
+		})
+	}
+	select {
+	case p := <-ended:
+		return fmt.Errorf("%s has ended by itself: %w", p.name, errors.Join(p.err, errors.New("the cluster stops")))
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// stopAll stops pods at the same time.
+func stopAll(pods []*pod) error {
+	errs := make([]error, len(pods))
+	var stopping sync.WaitGroup
+	for i, p := range pods {
+		stopping.Go(func() { errs[i] = p.stop() })
+	}
+	stopping.Wait()
+	return errors.Join(errs...)
+}
+
+func (c *Cluster) startNATS() (stop func(), err error) {
+	if c.NATSURL = c.opts.NATSURL; c.NATSURL != "" {
+		return func() {}, nil
+	}
+	s, err := servers.StartNATS("127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	c.NATSURL = config.Secret(s.URL())
+	return s.Close, nil
+}
+
+func (c *Cluster) startRedis() (stop func(), err error) {
+	if c.RedisURL = c.opts.RedisURL; c.RedisURL != "" {
+		return func() {}, nil
+	}
+	s, err := servers.StartRedis("127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	// It shares the processors of this process: slow is not gone.
+	c.RedisURL = config.Secret(s.URL() + "?read_timeout=10s")
+	return s.Close, nil
+}

@@ -1,0 +1,118 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
+	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
+)
+
+const (
+	// drainSpread is short: there is no other pod that could be overrun.
+	drainSpread = 100 * time.Millisecond
+	// stopTimeout leaves room for the gateways' own.
+	stopTimeout = 2 * time.Minute
+)
+
+func (c *Cluster) startRegistry(ctx context.Context) (*pod, error) {
+	var cfg registry.Config
+	if err := config.Defaults(&cfg); err != nil {
+		return nil, err
+	}
+	cfg.PodName = "registry-0"
+	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.Registry.GRPC), address(loopback, c.opts.Registry.Admin)
+	cfg.RedisURL, cfg.NATSURL = c.RedisURL, c.NATSURL
+	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
+	app, err := registry.New(cfg, registry.Options{Logger: c.opts.Logger, Version: c.opts.Version})
+	if err != nil {
+		return nil, fmt.Errorf("node-registry: %w", err)
+	}
+	p, err := begin(ctx, "node-registry", app, map[Role]string{RoleGRPC: cfg.GRPCAddr, RoleAdmin: cfg.AdminAddr})
+	if err != nil {
+		return nil, err
+	}
+	c.Registry = Service{GRPC: app.GRPCAddr(), Admin: app.AdminAddr()}
+	return p, nil
+}
+
+// startGateways starts them one after the other: a port in use is better told than raced for.
+func (c *Cluster) startGateways(ctx context.Context) (pods []*pod, err error) {
+	for i := range c.opts.Gateways {
+		p, err := c.startGateway(ctx, i)
+		if err != nil {
+			return nil, errors.Join(err, stopAll(pods))
+		}
+		pods = append(pods, p)
+	}
+	return pods, nil
+}
+
+func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
+	var cfg gateway.Config
+	if err := config.Defaults(&cfg); err != nil {
+		return nil, err
+	}
+	ports := c.opts.Ports.plus(i)
+	cfg.PodName = fmt.Sprintf("gateway-%d", i)
+	cfg.HTTPAddr, cfg.GRPCAddr = address(c.opts.Host, ports.HTTP), address(c.opts.Host, ports.GRPC)
+	cfg.AdminAddr = address(loopback, ports.Admin)
+	cfg.NATSURL, cfg.RegistryAddr = c.NATSURL, "passthrough:///"+c.Registry.GRPC
+	cfg.Auth, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Services, c.opts.Trace
+	cfg.DrainSpread = drainSpread
+	if c.opts.Gateway != nil {
+		c.opts.Gateway(i, &cfg)
+	}
+	name := fmt.Sprintf("gateway %d", i)
+	app, err := gateway.New(cfg, gateway.Options{Logger: c.opts.Logger, Version: c.opts.Version})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	p, err := begin(ctx, name, app, map[Role]string{RoleHTTP: cfg.HTTPAddr, RoleGRPC: cfg.GRPCAddr, RoleAdmin: cfg.AdminAddr})
+	if err != nil {
+		return nil, err
+	}
+	c.Gateways = append(c.Gateways, Gateway{
+		ID: app.ID(), HTTP: reachable(app.HTTPAddr()), GRPC: reachable(app.GRPCAddr()), Admin: app.AdminAddr(),
+	})
+	return p, nil
+}
+
+func (c *Cluster) startOrchestrator(ctx context.Context) (*pod, error) {
+	var cfg orchestrator.Config
+	for _, g := range c.Gateways {
+		cfg.Gateways = append(cfg.Gateways, g.GRPC)
+	}
+	if err := config.Defaults(&cfg); err != nil {
+		return nil, err
+	}
+	cfg.PodName = "orchestrator-0"
+	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.Orchestrator.GRPC), address(loopback, c.opts.Orchestrator.Admin)
+	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
+	app, err := orchestrator.New(cfg, orchestrator.Options{Logger: c.opts.Logger, Version: c.opts.Version})
+	if err != nil {
+		return nil, fmt.Errorf("agent-orchestrator: %w", err)
+	}
+	p, err := begin(ctx, "agent-orchestrator", app, map[Role]string{RoleGRPC: cfg.GRPCAddr, RoleAdmin: cfg.AdminAddr})
+	if err != nil {
+		return nil, err
+	}
+	c.Orchestrator = Service{GRPC: app.GRPCAddr(), Admin: app.AdminAddr()}
+	return p, nil
+}
+
+// begin starts a pod and waits until it is ready.
+func begin(ctx context.Context, name string, app runner, ports map[Role]string) (*pod, error) {
+	p, err := launch(ctx, name, app, ports)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.ready(ctx); err != nil {
+		return nil, errors.Join(err, p.stop())
+	}
+	return p, nil
+}
