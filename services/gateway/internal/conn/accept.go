@@ -12,7 +12,7 @@ import (
 // Sizes of the WebSocket library's own buffers. A frame that is larger than the reader's goes past it, straight into a
 // pooled buffer; the writer's only ever holds a frame's header, since the wire below gathers.
 const (
-	readerSize = 512
+	readerSize = 256
 	writerSize = 16
 )
 

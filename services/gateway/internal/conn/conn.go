@@ -3,7 +3,6 @@ package conn
 import (
 	"context"
 	"errors"
-	"io"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -42,7 +41,7 @@ type outgoing struct {
 	note Note
 }
 
-// Conn is one WebSocket connection. Send, Close and Seen may be called from anywhere; Run once.
+// Conn is one WebSocket connection. Send, Close and Seen may be called from anywhere; Serve once.
 type Conn struct {
 	// Static after construction.
 	ws   *websocket.Conn
@@ -146,8 +145,8 @@ func (c *Conn) begin(note Note) bool {
 	return true
 }
 
-// OnEnd registers what to do when the connection begins to end; it runs at once where that is so already. Run waits for
-// it. There is one such function.
+// OnEnd registers what to do when the connection begins to end; it runs at once where that is so already. Serve waits
+// for it. There is one such function.
 func (c *Conn) OnEnd(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,7 +157,7 @@ func (c *Conn) OnEnd(f func()) {
 	c.onEnd = f
 }
 
-// Close begins to end the connection, for the first reason it is given. It does not wait; Run returns once it is over.
+// Close begins to end the connection, for the first reason it is given. It does not wait; Serve tells when it is over.
 func (c *Conn) Close(reason Reason) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,47 +180,6 @@ func (c *Conn) end(reason Reason) {
 		}
 		_ = c.ws.CloseNow()
 	})
-}
-
-// Run reads until the connection ends and hands each text frame to handle, which takes over the reference and reports
-// whether the frame was an answer that somebody waits for. It returns why the connection ended, after everything that
-// belongs to it has ended too.
-func (c *Conn) Run(ctx context.Context, handle func(*frame.Buffer) (asked bool)) Reason {
-	stop := context.AfterFunc(ctx, func() { c.Close(GoingAway) })
-	defer stop()
-	pace := pacer{limit: c.cfg.MaxControlRate}
-	hint := 0
-	for {
-		kind, r, err := c.ws.Reader(context.Background())
-		if err != nil {
-			c.Close(failure(err))
-			break
-		}
-		c.Seen()
-		if kind != websocket.MessageText {
-			if _, err = io.Copy(io.Discard, r); err != nil {
-				c.Close(failure(err))
-				break
-			}
-			if c.cfg.OnBinary != nil {
-				c.cfg.OnBinary()
-			}
-			pace.count(ctx)
-			continue
-		}
-		b, err := frame.Read(ctx, r, hint, c.cfg.Budget)
-		if err != nil {
-			c.Close(failure(err))
-			break
-		}
-		// The next frame is as large as this one or, more and more likely, small.
-		hint = max(len(b.Bytes()), hint/2)
-		if asked := handle(b); !asked {
-			pace.count(ctx)
-		}
-	}
-	c.work.Wait()
-	return c.Reason()
 }
 
 // failure names the reason behind an error of the library.

@@ -45,11 +45,11 @@ func serve(t *testing.T, change func(*conn.Config)) *server {
 			return
 		}
 		s.conns <- c
-		s.ends <- c.Run(context.WithoutCancel(r.Context()), func(b *frame.Buffer) bool {
+		c.Serve(context.WithoutCancel(r.Context()), func(b *frame.Buffer) bool {
 			defer b.Release()
 			_ = c.Send(bytes.Clone(b.Bytes()), nil)
-			return true
-		})
+			return len(b.Bytes())%2 == 0 // some are asked for, some not
+		}, func(r conn.Reason) { s.ends <- r })
 	}))
 	t.Cleanup(h.Close)
 	s.url = "ws" + strings.TrimPrefix(h.URL, "http")
@@ -213,7 +213,7 @@ func TestAClientThatDoesNotReadIsCut(t *testing.T) {
 
 func TestAFloodIsReadAtItsLimit(t *testing.T) {
 	t.Parallel()
-	s := &server{conns: make(chan *conn.Conn, 1)}
+	s := &server{conns: make(chan *conn.Conn, 1), ends: make(chan conn.Reason, 1)}
 	var handled atomic.Int32
 	cfg := &conn.Config{MaxFrame: 1 << 20, MaxQueued: 1 << 20, WriteTimeout: time.Second, MaxControlRate: 50, Budget: frame.NewBudget(1 << 20)}
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -222,7 +222,8 @@ func TestAFloodIsReadAtItsLimit(t *testing.T) {
 			return
 		}
 		s.conns <- c
-		c.Run(context.WithoutCancel(r.Context()), func(b *frame.Buffer) bool { b.Release(); handled.Add(1); return false })
+		c.Serve(context.WithoutCancel(r.Context()), func(b *frame.Buffer) bool { b.Release(); handled.Add(1); return false },
+			func(r conn.Reason) { s.ends <- r })
 	}))
 	t.Cleanup(h.Close)
 	s.url = "ws" + strings.TrimPrefix(h.URL, "http")

@@ -104,7 +104,7 @@ func (f *Fanout) write(user ids.UserID, name string, frame []byte) (found bool) 
 	for _, w := range f.hub.Webs(user) {
 		if name == "" || w.Name == name {
 			found = true
-			_ = w.Conn.Send(frame, nil) // a client that is closing is no longer there to hear
+			w.Send(frame)
 		}
 	}
 	return found

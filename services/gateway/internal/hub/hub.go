@@ -7,20 +7,9 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 )
 
 const shards = 64
-
-// Web is a web client that this pod holds.
-type Web struct {
-	User ids.UserID
-	// Name tells the web clients of the whole cluster apart.
-	Name string
-	Conn *conn.Conn
-	// Ping is owned by the pulse.
-	Ping Ping
-}
 
 // Hub holds nodes and web clients. It is safe for concurrent use; callbacks run outside its locks.
 type Hub struct {

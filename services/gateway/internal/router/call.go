@@ -79,9 +79,11 @@ func (r *Router) Start(req Request, node ids.NodeID, sink calls.Sink) *Pending {
 	return r.start(ids.Node{User: req.User, Node: node}, env, data, sink)
 }
 
-// StartWorkflow sends an execute_workflow frame to a chosen node.
+// StartWorkflow sends an execute_workflow frame to a chosen node, which has to be an extension.
 func (r *Router) StartWorkflow(key ids.Node, data []byte, deadline time.Time, sink calls.Sink) *Pending {
-	env := envelope.Call{ID: ids.NewCallID(), Deadline: deadline, Kind: calls.Workflow}
+	env := envelope.Call{
+		ID: ids.NewCallID(), Deadline: deadline, Kind: calls.Workflow, Type: nodev1.NodeType_NODE_TYPE_EXTENSION,
+	}
 	return r.start(key, env, data, sink)
 }
 

@@ -17,31 +17,25 @@ import (
 )
 
 // node serves the sockets of extensions or desktops.
-func (z *Zeus) node(k kind) http.HandlerFunc {
+func (z *Zeus) node(k *kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		user, node, problem := nodeParams(r, k)
-		c := z.accept(w, r, user, problem)
-		if c == nil {
-			return
+		if c := z.accept(w, r, k.name, user, problem); c != nil {
+			z.serve(c, k.name, func() conn.Handler { return z.beginNode(c, k, user, node) })
 		}
-		z.serve(func() { z.serveNode(c, k, user, node) })
 	}
 }
 
-func (z *Zeus) serveNode(c *conn.Conn, k kind, user ids.UserID, node ids.NodeID) {
+func (z *Zeus) beginNode(c *conn.Conn, k *kind, user ids.UserID, node ids.NodeID) conn.Handler {
 	n := hub.NewNode(user, newInfo(k, node), c)
 	n.Ping.Frame = framePing
 	s := &nodeSession{Zeus: z, n: n, kind: k}
-	handle := s.handle
 	if err := z.Holder.Attach(z.ctx, n); err != nil {
 		s.refused(err)
-		handle = drop
-	} else {
-		c.OnEnd(s.end)
+		return drop
 	}
-	reason := c.Run(z.ctx, handle)
-	z.Metrics.Closed.WithLabelValues(k.name, reason.String()).Inc()
-	z.Logger.Debug("node connection ended", "client", k.name, "reason", reason.String())
+	c.OnEnd(s.end)
+	return s.handle
 }
 
 // drop is the handler of connections that may not stay.
@@ -54,7 +48,7 @@ func drop(b *frame.Buffer) bool {
 type nodeSession struct {
 	*Zeus
 	n    *hub.Node
-	kind kind
+	kind *kind
 }
 
 // end runs when the connection begins to end.

@@ -12,7 +12,7 @@ import (
 
 // nodeParams reads the parameters of a node's URL (seed 000, "Connection Parameters"). A client_id without the prefix of
 // its endpoint is the user id as a whole.
-func nodeParams(r *http.Request, k kind) (ids.UserID, ids.NodeID, *refusal) {
+func nodeParams(r *http.Request, k *kind) (ids.UserID, ids.NodeID, *refusal) {
 	q := query(r)
 	user := strings.TrimPrefix(q.Get("client_id"), k.prefix)
 	if user == "" {
@@ -33,7 +33,7 @@ func nodeParams(r *http.Request, k kind) (ids.UserID, ids.NodeID, *refusal) {
 
 // defaultNode is the id of a node that names none. It is cut where the user's own id leaves no room for the prefix: the
 // user has one such node only, so no two become the same.
-func (k kind) defaultNode(user string) ids.NodeID {
+func (k *kind) defaultNode(user string) ids.NodeID {
 	id := k.deflt + user
 	if len(id) <= ids.MaxBytes {
 		return ids.NodeID(id)

@@ -40,7 +40,7 @@ func FuzzNodeParams(f *testing.F) {
 		f.Add(q)
 	}
 	f.Fuzz(func(t *testing.T, rawQuery string) {
-		for _, k := range []kind{extension, desktop} {
+		for _, k := range []*kind{extension, desktop} {
 			user, node, refused := nodeParams(upgrade(rawQuery), k)
 			switch {
 			case refused == nil:

@@ -18,7 +18,7 @@ const (
 const maxRegister = 256 << 10
 
 // newInfo is what is known of a node that has not registered.
-func newInfo(k kind, node ids.NodeID) *nodev1.NodeInfo {
+func newInfo(k *kind, node ids.NodeID) *nodev1.NodeInfo {
 	return &nodev1.NodeInfo{NodeId: string(node), NodeType: k.typ, NodeName: defaultNodeName, MaxConcurrentTasks: defaultTasks}
 }
 
@@ -36,7 +36,7 @@ type register struct {
 
 // parseRegister reads a register message of a connection on the endpoint of k whose node id is current. The error is for
 // the client.
-func parseRegister(frame []byte, k kind, current ids.NodeID) (*nodev1.NodeInfo, error) {
+func parseRegister(frame []byte, k *kind, current ids.NodeID) (*nodev1.NodeInfo, error) {
 	if len(frame) > maxRegister {
 		return nil, fmt.Errorf("the register message has %d bytes, at most %d are allowed", len(frame), maxRegister)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,24 +24,21 @@ import (
 // web serves the sockets of web clients.
 func (z *Zeus) web(w http.ResponseWriter, r *http.Request) {
 	user, problem := webParams(r)
-	c := z.accept(w, r, user, problem)
-	if c == nil {
-		return
+	if c := z.accept(w, r, "web", user, problem); c != nil {
+		z.serve(c, "web", func() conn.Handler { return z.beginWeb(c, user) })
 	}
-	z.serve(func() { z.serveWeb(c, user) })
 }
 
-func (z *Zeus) serveWeb(c *conn.Conn, user ids.UserID) {
+func (z *Zeus) beginWeb(c *conn.Conn, user ids.UserID) conn.Handler {
 	client := &hub.Web{User: user, Name: uuid.NewString(), Conn: c}
 	client.Ping.Frame = framePing
-	s := &webSession{Zeus: z, client: client}
 	if err := z.Fanout.Join(client); err != nil {
+		z.Logger.Warn("web client refused", "error", err)
 		c.Close(conn.Overloaded)
-	} else {
-		c.OnEnd(func() { z.Fanout.Leave(client) })
+		return drop
 	}
-	reason := c.Run(z.ctx, s.handle)
-	z.Metrics.Closed.WithLabelValues("web", reason.String()).Inc()
+	c.OnEnd(func() { z.Fanout.Leave(client) })
+	return (&webSession{Zeus: z, client: client}).handle
 }
 
 // webSession handles the frames of one web client. Its methods run on the connection's reader.
@@ -107,15 +105,23 @@ func (s *webSession) executeWorkflow(request []byte) {
 		s.send(workflow.Failed(describe(err)))
 		return
 	}
+	// A fast extension's task_complete must not overtake workflow_started, which comes from its pod by another way.
+	release := s.client.Hold()
+	started := sync.OnceFunc(func() {
+		s.send(workflowStarted(workflowID))
+		release()
+	})
 	s.Workflows.Start(key, request, time.Now().Add(workflow.DefaultTimeout), workflow.Run{
-		Started: func() { s.send(workflowStarted(workflowID)) },
+		Started: started,
 		Done: func(completion *frame.Buffer, err *errs.Error) {
 			switch {
 			case err == nil: // announced by the pod that holds the extension
 				completion.Release()
+				started()
 			case err.Class() == errs.NotDelivered:
 				s.send(workflow.Failed(workflow.Message(err)))
 			}
+			release()
 		},
 	})
 }

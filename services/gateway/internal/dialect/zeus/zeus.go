@@ -37,17 +37,18 @@ type Zeus struct {
 	Config
 	askers askers
 
-	ctx    context.Context // ends every connection
+	ctx    context.Context // ends what connections wait for
 	cancel context.CancelFunc
+	work   sync.WaitGroup // one for each connection
 
 	mu     sync.Mutex
 	closed bool
-	work   sync.WaitGroup // one for each connection
+	live   map[*conn.Conn]struct{}
 }
 
 // New returns the dialect.
 func New(cfg Config) *Zeus {
-	z := &Zeus{Config: cfg}
+	z := &Zeus{Config: cfg, live: make(map[*conn.Conn]struct{})}
 	z.ctx, z.cancel = context.WithCancel(context.Background())
 	return z
 }
@@ -63,19 +64,33 @@ func (z *Zeus) Routes(mux *http.ServeMux) {
 func (z *Zeus) Close() {
 	z.mu.Lock()
 	z.closed = true
+	for c := range z.live {
+		c.Close(conn.GoingAway)
+	}
 	z.mu.Unlock()
 	z.cancel()
 	z.work.Wait()
 }
 
-// serve runs a connection on a goroutine of its own, so that net/http's, with the stack it grew, can end.
-func (z *Zeus) serve(f func()) {
+// serve runs a connection on goroutines of its own, so that net/http's, with the stack it grew, can end. begin does what
+// is to do first and returns the handler of frames.
+func (z *Zeus) serve(c *conn.Conn, client string, begin func() conn.Handler) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if z.closed {
-		return
+		c.Close(conn.GoingAway)
 	}
-	z.work.Go(f)
+	z.live[c] = struct{}{}
+	z.work.Add(1)
+	go func() {
+		c.Serve(z.ctx, begin(), func(reason conn.Reason) {
+			z.Metrics.Closed.WithLabelValues(client, reason.String()).Inc()
+			z.mu.Lock()
+			delete(z.live, c)
+			z.mu.Unlock()
+			z.work.Done()
+		})
+	}()
 }
 
 // kind is one of the two endpoints for nodes.
@@ -88,14 +103,14 @@ type kind struct {
 
 // Seed 000, "Connection Parameters".
 var (
-	extension = kind{"extension", nodev1.NodeType_NODE_TYPE_EXTENSION, "user_", "ext_"}
-	desktop   = kind{"desktop", nodev1.NodeType_NODE_TYPE_DESKTOP, "desktop_", "desktop_"}
+	extension = &kind{"extension", nodev1.NodeType_NODE_TYPE_EXTENSION, "user_", "ext_"}
+	desktop   = &kind{"desktop", nodev1.NodeType_NODE_TYPE_DESKTOP, "desktop_", "desktop_"}
 )
 
 // accept upgrades a request whose user has been parsed; problem is why the connection may not stay, or nil. A client
 // that may not stay is told by close code, which a browser can read, unlike the status of a failed upgrade. It returns
 // nil where there is no connection to serve. The edge has checked the origin.
-func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, user ids.UserID, problem *refusal) *conn.Conn {
+func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, client string, user ids.UserID, problem *refusal) *conn.Conn {
 	if z.Refuse() {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "this pod is shutting down, connect again", http.StatusServiceUnavailable)
@@ -113,7 +128,7 @@ func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, user ids.UserID, p
 	if problem != nil {
 		z.Logger.Info("connection refused", "reason", problem.reason.String(), "problem", problem.message)
 		c.Close(problem.reason)
-		z.serve(func() { c.Run(z.ctx, drop) })
+		z.serve(c, client, func() conn.Handler { return drop })
 		return nil
 	}
 	return c
