@@ -16,6 +16,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/heap"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 
@@ -129,7 +130,9 @@ func playRegistry(w wiring) (Addresses, error) {
 	return Addresses{GRPC: app.GRPCAddr()}, nil
 }
 
+// playGateway runs a gateway as its own main does, the pace of its garbage collection included.
 func playGateway(w wiring) (Addresses, error) {
+	heap.KeepHeadroom(heap.Headroom)
 	cfg := gateway.Config{
 		PodName: w.Name, HTTPAddr: loopback, GRPCAddr: loopback, AdminAddr: loopback,
 		NATSURL: config.Secret(w.NATS), RegistryAddr: w.Registry, Auth: auth.Config{Mode: auth.Trusted},

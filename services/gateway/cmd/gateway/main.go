@@ -10,6 +10,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/heap"
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/services/gateway/app"
@@ -19,6 +20,7 @@ import (
 var version = "dev"
 
 func main() {
+	heap.KeepHeadroom(heap.Headroom)
 	ctx, release := lifecycle.Signals(context.Background())
 	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout)
 	release()
