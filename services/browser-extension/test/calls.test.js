@@ -95,6 +95,11 @@ test('an id that ran before the worker slept is refused', async () => {
   assert.equal(answers[0].error.code, -32600);
 });
 
+test('of two that come at the same time, one is new', async () => {
+  const seen = new SeenCalls(new FakeRecord([]));
+  assert.deepEqual(await Promise.all([seen.add('a'), seen.add('a')]), [true, false]);
+});
+
 test('ids are remembered up to the limit, the oldest goes first', async () => {
   const record = new FakeRecord([]);
   const seen = new SeenCalls(record, 2);
@@ -112,6 +117,8 @@ test('no more run at once than the limit; the rest follow in order', async () =>
   await settle();
   tool.finish('a');
   await settle();
+  assert.deepEqual(tool.started, ['a', 'b', 'c', 'd']);
+  await call('e');
   assert.deepEqual(tool.started, ['a', 'b', 'c', 'd']);
 });
 
@@ -133,6 +140,32 @@ test('a waiting call is cancelled without running, and its place is taken by the
   tool.finish('a');
   await settle();
   assert.deepEqual(tool.started, ['a', 'c']);
+});
+
+test('a call that has waited is cancelled while it runs, and only that one', async () => {
+  const { calls, call, answers, tool } = setUp({ limit: 1 });
+  for (const id of ['a', 'b', 'c']) await call(id);
+  tool.finish('a');
+  await settle();
+  calls.cancel('b');
+  await settle();
+  assert.deepEqual(answers.map(({ id }) => id), ['a', 'b']);
+  assert.deepEqual(tool.started, ['a', 'b', 'c']);
+});
+
+test('a call that is cancelled at once never runs', async () => {
+  const { calls, call, answers, tool } = setUp();
+  const called = call('a');
+  calls.cancel('a');
+  await called;
+  assert.deepEqual(tool.started, []);
+  assert.match(answers[0].error.message, /cancelled/);
+});
+
+test('nothing is waited for after a cancellation', async () => {
+  const never = new Promise(() => {});
+  await assert.rejects(untilAborted(never, AbortSignal.abort()), ToolError);
+  assert.equal(await untilAborted(Promise.resolve('done'), new AbortController().signal), 'done');
 });
 
 test('a lost connection stops every call, running or waiting', async () => {

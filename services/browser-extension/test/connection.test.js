@@ -95,6 +95,17 @@ test('a silent server is left, and tried again', async (t) => {
   assert.equal(it.sockets.length, 2);
 });
 
+test('a server that answers is not silent', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  for (let waited = 0; waited <= 5 * SILENCE_MS; waited += 5_000) {
+    await it.elapse(5_000);
+    socket.receives({ type: 'heartbeat_ack' });
+  }
+  assert.equal(it.sockets.length, 1);
+  assert.equal(it.lost, 0);
+});
+
 test('a server that does not open the socket is given up', async (t) => {
   const it = setUp(t);
   const socket = await it.wake();
@@ -162,6 +173,7 @@ for (const [code, wait] of [[4009, 60_500], [1013, 5_500]]) {
   test(`after close ${code} it waits longer`, async (t) => {
     const it = setUp(t);
     (await it.connect()).closes(code);
+    assert.equal(it.holds.value.until, Date.now() + wait, 'kept for a worker that starts anew');
     await it.elapse(wait - 1);
     await it.wake();
     assert.equal(it.sockets.length, 1);
@@ -185,8 +197,11 @@ test('events of a socket that was left change nothing', async (t) => {
   const old = await it.connect();
   await it.connection.restart();
   assert.equal(it.sockets.length, 2);
+  assert.equal(it.lost, 1);
   old.closes(4409, 'superseded');
   old.receives({ type: 'ping' });
+  old.receives({ jsonrpc: '2.0', id: 'a', method: 'tools/call', params: { name: 'click' } });
+  assert.deepEqual(it.frames, []);
   await it.elapse(60_000 - 1);
   assert.equal(it.sockets.at(-1).closed, true, 'the second socket never opened, so it was given up');
   assert.equal(it.holds.value, null);
@@ -220,6 +235,24 @@ test('an address that no socket takes stops it with the reason', async (t) => {
   const it = setUp(t, { openSocket: () => { throw new SyntaxError('bad url'); } });
   await it.connection.wake();
   assert.deepEqual(it.states, ['stopped: Cannot connect: bad url']);
+});
+
+test('a restart forgets the waits and the failures before it', async (t) => {
+  const it = setUp(t);
+  await it.wake();
+  for (const wait of [500, 1_000, 2_000]) {
+    it.sockets.at(-1).closes(1006);
+    await it.elapse(wait);
+  }
+  it.sockets.at(-1).closes(1006); // and would come back in 4 s
+  await it.elapse(3_900);
+  await it.connection.restart();
+  const restarted = it.sockets.length;
+  it.sockets.at(-1).closes(1006);
+  await it.elapse(499);
+  assert.equal(it.sockets.length, restarted);
+  await it.elapse(1);
+  assert.equal(it.sockets.length, restarted + 1);
 });
 
 test('a restart overtakes an attempt that is being prepared', async (t) => {

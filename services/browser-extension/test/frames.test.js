@@ -80,3 +80,8 @@ test('the bound counts bytes, not characters', () => {
   const text = encodeFrame(resultFrame('u', { text: '€'.repeat(20) }), 80);
   assert.match(text, /error/);
 });
+
+test('only a response can become an error', () => {
+  const frame = { type: 'register', node_name: 'x'.repeat(100) };
+  assert.deepEqual(JSON.parse(encodeFrame(frame, 80)), frame);
+});

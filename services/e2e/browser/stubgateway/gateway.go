@@ -1,5 +1,3 @@
-// Package stubgateway is the server's side of the Zeus WebSocket protocol for one process and no product logic: real
-// sockets, over which a test hears what a client says and says what it likes, also what a good gateway never would.
 package stubgateway
 
 import (
@@ -30,7 +28,7 @@ type Gateway struct {
 // Start runs a gateway until the test ends.
 func Start(t testing.TB) *Gateway {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	g := &Gateway{ctx: ctx, nodes: make(chan *Node, 64)}
 	g.server = httptest.NewServer(http.HandlerFunc(g.accept))
 	t.Cleanup(func() {
@@ -76,7 +74,7 @@ func (g *Gateway) accept(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer conn.CloseNow()
+	defer func() { _ = conn.CloseNow() }() // an error means that it has ended already
 	conn.SetReadLimit(10 << 20)
 	n := newNode(conn, r, offered)
 	n.serve(g.ctx, g.nodes)

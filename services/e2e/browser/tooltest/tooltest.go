@@ -1,4 +1,3 @@
-// Package tooltest calls a node's tools in tests, whoever carries the call: a stub gateway, a cluster's gRPC or REST.
 package tooltest
 
 import (
