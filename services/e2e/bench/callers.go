@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"google.golang.org/grpc"
@@ -43,7 +42,7 @@ func dial(addr string) (*grpc.ClientConn, error) {
 	return grpc.NewClient(addr,
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.ForceCodecV2(newCodec())),
 	)
 }
 
@@ -72,8 +71,9 @@ func callRelay(addr string) (*caller, error) {
 	frame := []byte(relayCall)
 	overhead := nodes.AnswerSize(0, relayCallID)
 	call := func(ctx context.Context, worker int) (int, error) {
-		answer, err := relay.Call(ctx, conn, ids[worker%nodeCount], frame)
-		return len(answer) - overhead, err
+		var r reply
+		err := relay.Call(ctx, conn, ids[worker%nodeCount], frame, &r)
+		return r.size - overhead, err
 	}
 	return &caller{conn: conn, call: call, stop: func() error { return nil }}, nil
 }
@@ -95,9 +95,9 @@ func callCluster(ctx context.Context, addr string) (*caller, error) {
 // callStream is the client's side of ToolService.Calls for workers that make one call each.
 type callStream struct {
 	requests [maxWorkers]*toolv1.CallsRequest
-	answers  [maxWorkers]chan *toolv1.CallsResponse // capacity 1
-	ended    chan struct{}                          // closed when nothing more is received
-	err      error                                  // why; set before ended is closed
+	sizes    [maxWorkers]chan int // of the results; capacity 1
+	ended    chan struct{}        // closed when nothing more is received
+	err      error                // why; set before ended is closed
 
 	mu     sync.Mutex // one message is sent at a time
 	stream grpc.BidiStreamingClient[toolv1.CallsRequest, toolv1.CallsResponse]
@@ -110,7 +110,7 @@ func newCallStream(stream grpc.BidiStreamingClient[toolv1.CallsRequest, toolv1.C
 		s.requests[i] = &toolv1.CallsRequest{Id: uint64(i + 1), Action: &toolv1.CallsRequest_Start{Start: &toolv1.Call{
 			UserId: user, NodeId: node, ToolName: tool, ArgumentsJson: []byte(arguments),
 		}}}
-		s.answers[i] = make(chan *toolv1.CallsResponse, 1)
+		s.sizes[i] = make(chan int, 1)
 	}
 	go s.receive()
 	return s
@@ -119,14 +119,11 @@ func newCallStream(stream grpc.BidiStreamingClient[toolv1.CallsRequest, toolv1.C
 func (s *callStream) receive() {
 	defer close(s.ended)
 	for {
-		m, err := s.stream.Recv()
-		if err != nil {
-			s.err = err
+		var r reply
+		if s.err = s.stream.RecvMsg(&r); s.err != nil {
 			return
 		}
-		if i := m.GetId() - 1; i < maxWorkers {
-			s.answers[i] <- m
-		}
+		s.sizes[r.id-1] <- r.size
 	}
 }
 
@@ -138,11 +135,8 @@ func (s *callStream) call(ctx context.Context, worker int) (int, error) {
 		return 0, err
 	}
 	select {
-	case m := <-s.answers[worker]:
-		if m.GetAnswer() == nil {
-			return 0, fmt.Errorf("the call ended without an answer: %v", m)
-		}
-		return len(m.GetAnswer().GetResultJson()), nil
+	case size := <-s.sizes[worker]:
+		return size, nil
 	case <-s.ended:
 		return 0, s.err
 	case <-ctx.Done():

@@ -22,6 +22,8 @@ type idle struct {
 	Quiet, Collected memory
 	// Returned is how long it took after the pod's death until all were registered at another one.
 	Returned time.Duration
+	// CPU is what that took, by process; Redis not counted.
+	CPU map[string]time.Duration
 	// Retries is how many attempts to connect failed meanwhile.
 	Retries int
 }
@@ -96,13 +98,36 @@ func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error
 	if err := f.follow(second.HTTP); err != nil {
 		return r, err
 	}
+	busy := map[string]*proc.Child{"gateway": second.Child, "registry": c.registry.Child, "nats": c.nats.Child, "nodes": f.Child}
+	before, err := cpuOf(busy)
+	if err != nil {
+		return r, err
+	}
 	first.Kill()
 	back, err := f.returned()
 	if err != nil {
 		return r, fmt.Errorf("reconnect: %w", err)
 	}
 	r.Returned, r.Retries = back.Took, back.Retries
+	if r.CPU, err = cpuOf(busy); err != nil {
+		return r, err
+	}
+	for name := range r.CPU {
+		r.CPU[name] -= before[name]
+	}
 	return r, c.probe(ctx, r.Nodes)
+}
+
+func cpuOf(children map[string]*proc.Child) (map[string]time.Duration, error) {
+	used := make(map[string]time.Duration)
+	for name, c := range children {
+		u, err := c.Usage()
+		if err != nil {
+			return nil, err
+		}
+		used[name] = u.CPU
+	}
+	return used, nil
 }
 
 // warm lets a few nodes come to each pod and go again.

@@ -42,6 +42,8 @@ type figures struct {
 	P50, P99   time.Duration
 	PerSecond  float64
 	CPUPerCall time.Duration
+	// Parts is CPUPerCall by process, in the order of parts.
+	Parts [len(parts)]time.Duration
 	// Calls is how many calls were made.
 	Calls int
 }
@@ -54,12 +56,14 @@ type series struct {
 	Overall figures
 }
 
+// parts are the processes whose CPU counts.
+var parts = [...]string{"entry pod", "holder pod", "NATS"}
+
 // way is how calls are made and who does the work.
 type way struct {
 	name string
 	*caller
-	// workers are the processes whose CPU counts.
-	workers []*proc.Child
+	workers [len(parts)]*proc.Child
 }
 
 // bench is a cluster with nodes and callers.
@@ -85,8 +89,8 @@ func prepare(ctx context.Context, o options, c *cluster) (_ *bench, err error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := []*proc.Child{c.entry.Child, c.holder.Child, c.nats.Child}
-	b.ways = append(b.ways, way{wayRelay, relayed, []*proc.Child{c.relayEntry.Child, c.relayHolder.Child, c.nats.Child}})
+	ours := [...]*proc.Child{c.entry.Child, c.holder.Child, c.nats.Child}
+	b.ways = append(b.ways, way{wayRelay, relayed, [...]*proc.Child{c.relayEntry.Child, c.relayHolder.Child, c.nats.Child}})
 	for _, w := range []struct{ name, addr string }{{wayAcross, c.entry.GRPC}, {wayLocal, c.holder.GRPC}} {
 		calls, err := callCluster(ctx, w.addr)
 		if err != nil {
@@ -139,12 +143,16 @@ func (b *bench) measure(ctx context.Context, p point) ([]series, error) {
 
 // overall sums up rounds and all their samples, which are sorted.
 func overall(rounds []figures, samples []time.Duration) figures {
-	return figures{
+	f := figures{
 		P50: load.Quantile(samples, 0.50), P99: load.Quantile(samples, 0.99),
-		PerSecond:  median(rounds, func(f figures) float64 { return f.PerSecond }),
-		CPUPerCall: time.Duration(median(rounds, func(f figures) float64 { return float64(f.CPUPerCall) })),
+		PerSecond:  median(rounds, perSecond),
+		CPUPerCall: time.Duration(median(rounds, cpuPerCall)),
 		Calls:      len(samples),
 	}
+	for i := range f.Parts {
+		f.Parts[i] = time.Duration(median(rounds, func(f figures) float64 { return float64(f.Parts[i]) }))
+	}
+	return f
 }
 
 func (b *bench) run(ctx context.Context, w way, p point, d time.Duration) (figures, load.Result, error) {
@@ -157,22 +165,24 @@ func (b *bench) run(ctx context.Context, w way, p point, d time.Duration) (figur
 		return figures{}, r, fmt.Errorf("%s, %v: %w", w.name, p, err)
 	}
 	after, err := cpu(w.workers)
-	return figures{
-		P50: r.Quantile(0.50), P99: r.Quantile(0.99), PerSecond: r.PerSecond(),
-		CPUPerCall: (after - before) / time.Duration(len(r.Samples)), Calls: len(r.Samples),
-	}, r, err
+	f := figures{P50: r.Quantile(0.50), P99: r.Quantile(0.99), PerSecond: r.PerSecond(), Calls: len(r.Samples)}
+	for i := range f.Parts {
+		f.Parts[i] = (after[i] - before[i]) / time.Duration(f.Calls)
+		f.CPUPerCall += f.Parts[i]
+	}
+	return f, r, err
 }
 
-// cpu returns what the processes used so far.
-func cpu(children []*proc.Child) (total time.Duration, err error) {
-	for _, c := range children {
+// cpu returns what each process used so far.
+func cpu(children [len(parts)]*proc.Child) (used [len(parts)]time.Duration, err error) {
+	for i, c := range children {
 		u, err := c.Usage()
 		if err != nil {
-			return 0, err
+			return used, err
 		}
-		total += u.CPU
+		used[i] = u.CPU
 	}
-	return total, nil
+	return used, nil
 }
 
 // profile runs each way once more with profiles of the processes that do its work, where that was asked for. What it

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -152,16 +154,15 @@ func mark(met bool) string {
 func (r *report) figures() table {
 	t := table{r.row("", func(c column) string { return c.String() })}
 	for i, way := range ways {
-		for _, f := range []struct {
-			name string
-			text func(figures) string
-		}{
-			{"p50", func(f figures) string { return micros(f.P50) }},
-			{"p99", func(f figures) string { return micros(f.P99) }},
-			{"calls per second", func(f figures) string { return fmt.Sprintf("%.0f", f.PerSecond) }},
-			{"CPU per call", func(f figures) string { return micros(f.CPUPerCall) }},
-		} {
-			t = append(t, r.row(way+": "+f.name, func(c column) string { return f.text(c.Series[i].Overall) }))
+		add := func(name string, text func(figures) string) {
+			t = append(t, r.row(way+": "+name, func(c column) string { return text(c.Series[i].Overall) }))
+		}
+		add("p50", func(f figures) string { return micros(f.P50) })
+		add("p99", func(f figures) string { return micros(f.P99) })
+		add("calls per second", func(f figures) string { return fmt.Sprintf("%.0f", f.PerSecond) })
+		add("CPU per call", func(f figures) string { return micros(f.CPUPerCall) })
+		for k, part := range parts {
+			add("CPU, "+part, func(f figures) string { return micros(f.Parts[k]) })
 		}
 	}
 	return t
@@ -190,14 +191,20 @@ func (i *idle) write(w io.Writer) {
 	}
 	t.write(w)
 	_, _ = fmt.Fprintln(w)
-	table{
-		{"all of them registered", "within", fmt.Sprintf("%.2f s ", i.Connected.Seconds())},
-		{"at another pod after theirs was killed", "within",
-			fmt.Sprintf("%.2f s (< %v)%s", i.Returned.Seconds(), maxReturn, mark(i.Returned < maxReturn))},
-		{"attempts to connect that failed", "", fmt.Sprintf("%d ", i.Retries)},
-	}.write(w)
+	t = table{
+		{"all of them registered within", seconds(i.Connected)},
+		{"at another pod after theirs was killed within",
+			fmt.Sprintf("%s(< %v)%s", seconds(i.Returned), maxReturn, mark(i.Returned < maxReturn))},
+	}
+	for _, name := range slices.Sorted(maps.Keys(i.CPU)) {
+		t = append(t, []string{"  CPU of the " + name, seconds(i.CPU[name])})
+	}
+	t = append(t, []string{"  attempts to connect that failed", fmt.Sprintf("%d ", i.Retries)})
+	t.write(w)
 	_, _ = fmt.Fprintln(w)
 }
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s ", d.Seconds()) }
 
 func kib(bytes float64) string { return fmt.Sprintf("%.1f KiB", bytes/1024) }
 

@@ -45,9 +45,7 @@ func (e *Entry) call(ctx context.Context, c *toolv1.Call) (*toolv1.Answer, error
 	return &toolv1.Answer{Outcome: &toolv1.Answer_ResultJson{ResultJson: m.Data}}, nil
 }
 
-// Call sends a frame to a node and returns the node's frame.
-func Call(ctx context.Context, conn grpc.ClientConnInterface, node string, frame []byte) ([]byte, error) {
-	answer := new(toolv1.Answer)
-	err := conn.Invoke(ctx, "/hecaton.bench.Relay/Call", &toolv1.Call{NodeId: node, ArgumentsJson: frame}, answer)
-	return answer.GetResultJson(), err
+// Call sends a frame to a node and decodes the answer, a toolv1.Answer, into reply.
+func Call(ctx context.Context, conn grpc.ClientConnInterface, node string, frame []byte, reply any) error {
+	return conn.Invoke(ctx, "/hecaton.bench.Relay/Call", &toolv1.Call{NodeId: node, ArgumentsJson: frame}, reply)
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/relay"
 )
@@ -82,7 +83,9 @@ func TestAnswersFindTheirCallers(t *testing.T) {
 			callers.Go(func() error {
 				user, node := nodes.Name(i%plan.Count, plan.PerUser)
 				id := strings.Repeat("c", 1+i)
-				answer, err := relay.Call(t.Context(), conn, user+"-"+node, frame(id))
+				reply := new(toolv1.Answer)
+				err := relay.Call(t.Context(), conn, user+"-"+node, frame(id), reply)
+				answer := reply.GetResultJson()
 				if err == nil && (len(answer) != nodes.AnswerSize(size, id) || !strings.Contains(string(answer), `"id":"`+id+`"`)) {
 					t.Errorf("call %d was answered with %d bytes: %.80s", i, len(answer), answer)
 				}
@@ -99,7 +102,7 @@ func TestCallsOfNobodyFail(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if _, err := relay.Call(ctx, entry(t), "nobody", frame("x")); err == nil || !strings.Contains(err.Error(), "no responders") {
+	if err := relay.Call(ctx, entry(t), "nobody", frame("x"), new(toolv1.Answer)); err == nil || !strings.Contains(err.Error(), "no responders") {
 		t.Error(err)
 	}
 }
