@@ -93,6 +93,10 @@ func (h *Holder) Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls
 		if n.WantsMeta() {
 			call.Frame = withMeta(frame, c)
 		}
+		if len(call.Frame) > h.MaxFrame { // the router checked it without params._meta
+			sink.Done(nil, errs.New(errs.TooLarge, "the call's frame has %d bytes, at most %d are allowed", len(call.Frame), h.MaxFrame))
+			return true
+		}
 	}
 	n.Calls.Start(call, sink)
 	return true
