@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hecaton-dev/hecaton/pkg/config"
@@ -46,12 +47,12 @@ func (s ServiceAuth) ServerOptions() ([]grpc.ServerOption, error) {
 		return nil, err
 	}
 	var options []grpc.ServerOption
-	if s.tls() {
-		creds, err := s.serverTLS()
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, grpc.Creds(creds))
+	server, _, err := s.TLS()
+	if err != nil {
+		return nil, err
+	}
+	if server != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(server)))
 	}
 	if s.Token != "" {
 		gate := newTokenGate(s.Token)
@@ -65,12 +66,13 @@ func (s ServiceAuth) DialOptions() ([]grpc.DialOption, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	_, client, err := s.TLS()
+	if err != nil {
+		return nil, err
+	}
 	creds := insecure.NewCredentials()
-	if s.tls() {
-		var err error
-		if creds, err = s.clientTLS(); err != nil {
-			return nil, err
-		}
+	if client != nil {
+		creds = credentials.NewTLS(client)
 	}
 	options := []grpc.DialOption{grpc.WithTransportCredentials(creds)}
 	if s.Token != "" {

@@ -5,38 +5,34 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-
-	"google.golang.org/grpc/credentials"
 )
 
-func (s ServiceAuth) serverTLS() (credentials.TransportCredentials, error) {
+// TLS returns the two sides of mutual TLS for connections that are not gRPC; nil where it is not configured.
+func (s ServiceAuth) TLS() (server, client *tls.Config, err error) {
+	if !s.tls() {
+		return nil, nil, nil
+	}
 	pool, err := s.load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return credentials.NewTLS(&tls.Config{
+	server = &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 		ClientCAs:  pool,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return s.certificate()
 		},
-	}), nil
-}
-
-func (s ServiceAuth) clientTLS() (credentials.TransportCredentials, error) {
-	pool, err := s.load()
-	if err != nil {
-		return nil, err
 	}
-	return credentials.NewTLS(&tls.Config{
+	client = &tls.Config{
 		MinVersion: tls.VersionTLS13,
 		ServerName: s.ServerName,
 		RootCAs:    pool,
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			return s.certificate()
 		},
-	}), nil
+	}
+	return server, client, nil
 }
 
 // load returns the authorities, having made sure that the certificate can be read too.

@@ -3,6 +3,7 @@ package bus
 import (
 	"encoding/hex"
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
@@ -62,6 +63,26 @@ func ReplyPrefix(gateway ids.GatewayID) string { return root + "reply." + Token(
 func IntakePrefix(gateway ids.GatewayID) string {
 	return root + "intake." + Token(string(gateway)) + "."
 }
+
+// PeerSubject asks a gateway where its peers can reach it.
+func PeerSubject(gateway ids.GatewayID) string { return root + "peer." + Token(string(gateway)) }
+
+// ReplyTo splits a subject that starts with [ReplyPrefix] into the gateway and the number.
+func ReplyTo(subject string) (gateway ids.GatewayID, number uint64, err error) {
+	token, raw, ok := strings.Cut(strings.TrimPrefix(subject, root+"reply."), ".")
+	if !ok {
+		return "", 0, errToken
+	}
+	id, err := Untoken(token)
+	if err != nil {
+		return "", 0, err
+	}
+	number, err = strconv.ParseUint(raw, ReplyBase, 64)
+	return ids.GatewayID(id), number, err
+}
+
+// ReplyBase is the base of the number that ends a reply subject.
+const ReplyBase = 36
 
 const escape = '='
 

@@ -134,7 +134,7 @@ func playRegistry(w wiring) (Addresses, error) {
 func playGateway(w wiring) (Addresses, error) {
 	heap.KeepHeadroom(heap.Headroom)
 	cfg := gateway.Config{
-		PodName: w.Name, HTTPAddr: loopback, GRPCAddr: loopback, AdminAddr: loopback,
+		PodName: w.Name, HTTPAddr: loopback, GRPCAddr: loopback, AdminAddr: loopback, PeerAddr: loopback,
 		NATSURL: config.Secret(w.NATS), RegistryAddr: w.Registry, Auth: auth.Config{Mode: auth.Trusted},
 	}
 	if err := config.Defaults(&cfg); err != nil {

@@ -132,6 +132,7 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	must(c.t, config.Defaults(&cfg))
 	cfg.PodName = fmt.Sprintf("gateway-%d", i)
 	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	cfg.PeerAddr = "127.0.0.1:0"
 	cfg.NATSURL = config.Secret(c.NATS.URL())
 	cfg.RegistryAddr = c.registryTarget()
 	cfg.Auth.Mode = auth.Trusted

@@ -27,6 +27,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/metrics"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/peer"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/presence"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pulse"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/rest"
@@ -60,6 +61,9 @@ type App struct {
 	hub       *hub.Hub
 	holder    *holder.Holder
 	router    *router.Router
+	budget    *frame.Budget
+	links     *peer.Links
+	peers     *peer.Server // nil where there is none
 	fanout    *fanout.Fanout
 	workflows *workflow.Runner
 	pulse     *pulse.Pulse
@@ -82,6 +86,7 @@ func New(cfg Config, opts Options) (*App, error) {
 		cfg: cfg, id: ids.NewGatewayID(cfg.PodName), log: log, metrics: obs.NewRegistry(),
 		ready: lifecycle.NewReady("started"), hub: hub.New(),
 		draining: make(chan struct{}), started: make(chan struct{}),
+		budget: frame.NewBudget(int64(cfg.InFlight)),
 	}
 	var err error
 	if a.auth, err = auth.New(cfg.Auth, log); err != nil {
@@ -104,8 +109,10 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("bus", a.startBus, stop(func() { a.bus.Close() }))
 	g.Add("registry", a.startRegistry, stop(func() { a.presence.Close(); _ = a.registry.Close() }))
 	g.Go("jwks", a.auth.Run, nil)
+	g.Add("links", a.startLinks, stop(func() { a.links.Close() }))
 	g.Add("holder", a.startHolder, stop(func() { a.holder.Close() }))
 	g.Add("router", a.startRouter, stop(func() { a.router.Close() }))
+	g.Add("peers", a.startPeers, a.stopPeers)
 	g.Add("fanout", a.startFanout, stop(func() { a.fanout.Close() }))
 	g.Add("pulse", a.startPulse, stop(func() { a.pulse.Close() }))
 	g.Add("dialects", a.startDialects, stop(func() { a.zeus.Close() }))
@@ -157,7 +164,7 @@ func (a *App) startRegistry(context.Context) error {
 
 func (a *App) startHolder(context.Context) (err error) {
 	a.holder, err = holder.New(holder.Config{
-		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
+		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
 		Asked: func(n *hub.Node, webClient string) { a.zeus.Asked(n, webClient) },
 	})
 	return err
@@ -193,7 +200,7 @@ func (a *App) startDialects(context.Context) error {
 		Refuse: a.ready.Draining,
 		Conn: &conn.Config{
 			MaxFrame: int64(a.cfg.MaxFrame), MaxQueued: int(a.cfg.WriteQueue), WriteTimeout: a.cfg.WriteTimeout,
-			MaxControlRate: a.cfg.FrameRate, Budget: frame.NewBudget(int64(a.cfg.InFlight)),
+			MaxControlRate: a.cfg.FrameRate, Budget: a.budget,
 			OnBinary: m.Frames.WithLabelValues("binary").Inc,
 		},
 	})

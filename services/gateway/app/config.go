@@ -14,6 +14,9 @@ type Config struct {
 	PodName   string `conf:"pod-name" env:"POD_NAME" help:"name of this pod in logs and the registry; the host's name where empty"`
 	HTTPAddr  string `conf:"http-addr" env:"HTTP_ADDR" default:":8080" help:"public address: sockets and REST"`
 	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9080" help:"address of ToolService"`
+	PeerAddr  string `conf:"peer-addr" env:"PEER_ADDR" default:":9280" help:"address on which large answers come straight from other gateways; empty for none: they go over the bus"`
+	PeerName  string `conf:"peer-name" env:"PEER_NAME" help:"host, or host:port, under which other gateways reach peer-addr; the pod's IP (POD_IP) or host name where empty"`
+	PodIP     string `conf:"pod-ip" env:"POD_IP" help:"IP of this pod"`
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9180" help:"address of health, metrics and profiles"`
 
 	NATSURL      config.Secret `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas"`

@@ -30,3 +30,18 @@ func Read(ctx context.Context, r io.Reader, hint int, budget *Budget) (*Buffer, 
 		}
 	}
 }
+
+// ReadFull reads a frame of a known size. It waits for budget as [Read] does.
+func ReadFull(r io.Reader, size int, budget *Budget) (*Buffer, error) {
+	b := Get(size)
+	if size >= Large {
+		budget.take(context.Background(), int64(size))
+		b.budget, b.taken = budget, int64(size)
+	}
+	b.data = b.data[:size]
+	if _, err := io.ReadFull(r, b.data); err != nil {
+		b.Release()
+		return nil, err
+	}
+	return b, nil
+}

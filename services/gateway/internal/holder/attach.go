@@ -153,15 +153,8 @@ func (h *Holder) detach(ctx context.Context, n *hub.Node) {
 func (h *Holder) Retire(n *hub.Node) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	in := h.interests[n]
-	for i := range in[:queued] {
-		if in[i] != nil {
-			_ = in[i].Unsubscribe() // fails only once the bus is closed
-			in[i] = nil
-		}
-	}
-	if _, held := h.interests[n]; held {
-		h.interests[n] = in
+	if in := h.interests[n]; in != nil {
+		in[:queued].drop()
 	}
 }
 
@@ -184,12 +177,7 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 	})
 	switch {
 	case errors.Is(err, errs.BusUnavailable) || errors.Is(err, context.DeadlineExceeded):
-		h.Logger.Warn("node held without the registry", "error", err)
-		n.Unregistered.Store(true)
-		if epoch == 0 {
-			epoch = provisional()
-		}
-		return epoch, nil
+		return h.unregistered(n, epoch, err), nil
 	case err != nil:
 		return 0, &RefusedError{conn.GoingAway, err.Error()}
 	}
@@ -202,7 +190,20 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 	case nodev1.RegisterResult_OUTCOME_SUPERSEDED:
 		return 0, errSuperseded
 	}
-	return 0, &RefusedError{conn.NotAllowed, r.GetError()}
+	if r.GetOutcome() == nodev1.RegisterResult_OUTCOME_INVALID {
+		return 0, &RefusedError{conn.NotAllowed, r.GetError()}
+	}
+	return h.unregistered(n, epoch, errors.New(r.GetError())), nil
+}
+
+// unregistered holds a node that the registry could not store, for now.
+func (h *Holder) unregistered(n *hub.Node, epoch ids.Epoch, why error) ids.Epoch {
+	h.Logger.Warn("node held without the registry", "error", why)
+	n.Unregistered.Store(true)
+	if epoch == 0 {
+		return provisional()
+	}
+	return epoch
 }
 
 func (h *Holder) farewell(ctx context.Context, key ids.Node, epoch ids.Epoch) {
@@ -219,7 +220,7 @@ const queued = 2
 // subscribe returns once the bus sends what is for the node.
 func (h *Holder) subscribe(ctx context.Context, n *hub.Node) {
 	prefix := bus.NodePrefix(n.Key())
-	var in interest
+	in := make(interest, len(suffixes))
 	var err error
 	for i, suffix := range suffixes {
 		var e error
@@ -248,9 +249,16 @@ func (h *Holder) unsubscribe(n *hub.Node) {
 	in := h.interests[n]
 	delete(h.interests, n)
 	h.mu.Unlock()
-	for _, s := range in {
+	in.drop()
+}
+
+// drop ends subscriptions. What the server has sent already is still heard, and answered by whoever holds the node then,
+// or by nobody: a plain unsubscribe would swallow it, and the caller would take the pod for lost.
+func (in interest) drop() {
+	for i, s := range in {
 		if s != nil {
-			_ = s.Unsubscribe() // fails only once the bus is closed
+			_ = s.Drain() // fails only once the bus is closed
+			in[i] = nil
 		}
 	}
 }

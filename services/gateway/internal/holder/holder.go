@@ -12,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/peer"
 )
 
 // inbox is how many messages of nodes' subjects may wait for the dispatcher. It never blocks, so this is a matter of
@@ -30,6 +31,8 @@ type Config struct {
 	Bus      *bus.Conn
 	Hub      *hub.Hub
 	Registry Registry
+	// Links take large answers past the bus; nil for none.
+	Links *peer.Links
 	// MaxFrame bounds a request frame, in bytes.
 	MaxFrame int
 	// Asked hears which web client waits for what a node will say to the frame that is about to be sent.
@@ -55,7 +58,7 @@ type Holder struct {
 }
 
 // interest is a held node's subscriptions, in the order of suffixes.
-type interest [len(suffixes)]*nats.Subscription
+type interest []*nats.Subscription
 
 // New returns a Holder that serves the bus until Close.
 func New(cfg Config) (*Holder, error) {

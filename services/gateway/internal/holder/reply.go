@@ -12,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/peer"
 )
 
 // busReply is the sink of a call that came over the bus: what it hears goes to the call's reply subject.
@@ -30,17 +31,36 @@ func (r *busReply) Progress(params []byte) {
 }
 
 func (r *busReply) Done(answer *frame.Buffer, err *errs.Error) {
-	var m *nats.Msg
-	if err != nil {
-		m = envelope.Failure(r.subject, err)
-	} else {
-		m = &nats.Msg{Subject: r.subject, Data: answer.Bytes()}
-		defer answer.Release() // the bus has copied it
+	if err == nil {
+		if !r.h.shortcut(r.subject, answer, r.publish) {
+			r.publish(answer)
+		}
+		return
 	}
+	r.end(envelope.Failure(r.subject, err))
+}
+
+// publish sends an answer over the bus, in as many parts as it takes.
+func (r *busReply) publish(answer *frame.Buffer) {
+	r.end(&nats.Msg{Subject: r.subject, Data: answer.Bytes()})
+	answer.Release() // the bus has copied it
+}
+
+// end publishes the last message of a call, or keeps it until the bus is back.
+func (r *busReply) end(m *nats.Msg) {
 	if pubErr := r.h.Bus.PublishAny(m); pubErr != nil {
 		r.h.Logger.Warn("the answer of a call waits for the bus", "error", pubErr)
 		r.h.outbox.keep(m, r.deadline)
 	}
+}
+
+// shortcut hands a large answer to the link of the pod that waits for it.
+func (h *Holder) shortcut(subject string, answer *frame.Buffer, back func(*frame.Buffer)) bool {
+	if h.Links == nil || len(answer.Bytes()) < peer.Large {
+		return false
+	}
+	gateway, number, err := bus.ReplyTo(subject)
+	return err == nil && h.Links.Send(gateway, number, answer, back)
 }
 
 // outboxLimit bounds the answers that wait for the bus, in bytes.

@@ -121,7 +121,7 @@ func (r *Router) enter(p *Pending) (subject string, ok bool) {
 	r.next++
 	p.number = r.next
 	r.pending[p.number] = p
-	return r.prefix + strconv.FormatUint(p.number, 36), true
+	return r.prefix + strconv.FormatUint(p.number, bus.ReplyBase), true
 }
 
 func (r *Router) leave(number uint64) {
@@ -130,15 +130,28 @@ func (r *Router) leave(number uint64) {
 	r.mu.Unlock()
 }
 
+func (r *Router) find(number uint64) *Pending {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pending[number]
+}
+
+// Deliver takes an answer that came past the bus, and its reference.
+func (r *Router) Deliver(number uint64, answer *frame.Buffer) {
+	if p := r.find(number); p != nil {
+		p.Done(answer, nil)
+		return
+	}
+	answer.Release()
+}
+
 // heard takes a message from a reply subject.
 func (r *Router) heard(m *nats.Msg) {
-	number, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.prefix), 36, 64)
+	number, err := strconv.ParseUint(strings.TrimPrefix(m.Subject, r.prefix), bus.ReplyBase, 64)
 	if err != nil {
 		return
 	}
-	r.mu.Lock()
-	p := r.pending[number]
-	r.mu.Unlock()
+	p := r.find(number)
 	if p == nil {
 		return // over already
 	}

@@ -1,0 +1,13 @@
+package peer
+
+import (
+	"bufio"
+	"net"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+)
+
+// Admit is the listening side's handshake, for fuzzing.
+func Admit(nc net.Conn, gateway ids.GatewayID, token string) error {
+	return admit(nc, bufio.NewReaderSize(nc, maxPreface), gateway, token)
+}

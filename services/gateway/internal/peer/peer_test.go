@@ -1,0 +1,198 @@
+package peer_test
+
+import (
+	"bytes"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/peer"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// pods are a pod that waits for answers and one that has them.
+type pods struct {
+	t       *testing.T
+	gateway ids.GatewayID
+	url     string
+	budget  *frame.Budget
+	links   *peer.Links
+
+	mu   sync.Mutex
+	got  map[uint64][]byte
+	back int
+}
+
+func start(t *testing.T, change func(*peer.ServerConfig)) *pods {
+	t.Helper()
+	p := &pods{t: t, gateway: ids.NewGatewayID("pod"), url: testkit.NATS(t), budget: frame.NewBudget(32 << 20), got: map[uint64][]byte{}}
+	cfg := peer.ServerConfig{
+		Gateway: p.gateway, Addr: "127.0.0.1:0", Token: "a token with spaces", Bus: p.bus(), Budget: p.budget, MaxReply: 12 << 20,
+		Logger: obs.OrDiscard(nil),
+		Deliver: func(n uint64, b *frame.Buffer) {
+			p.mu.Lock()
+			p.got[n] = bytes.Clone(b.Bytes())
+			p.mu.Unlock()
+			b.Release()
+		},
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := peer.Listen(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.links = peer.NewLinks(peer.LinksConfig{Bus: p.bus(), Token: "a token with spaces", Logger: obs.OrDiscard(nil)})
+	t.Cleanup(func() { p.links.Close(); s.Close() })
+	return p
+}
+
+func (p *pods) bus() *bus.Conn {
+	p.t.Helper()
+	c, err := bus.Connect(p.t.Context(), bus.Options{URL: p.url})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(c.Close)
+	return c
+}
+
+// send reports whether the link took the answer.
+func (p *pods) send(n uint64, data []byte) bool {
+	b := frame.Wrap(data)
+	taken := p.links.Send(p.gateway, n, b, func(b *frame.Buffer) {
+		p.mu.Lock()
+		p.back++
+		p.mu.Unlock()
+		b.Release()
+	})
+	if !taken {
+		b.Release()
+	}
+	return taken
+}
+
+func (p *pods) count() (got, back int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.got), p.back
+}
+
+func TestAnswersArriveWholeOnceTheLinkIsUp(t *testing.T) {
+	t.Parallel()
+	p := start(t, nil)
+	if p.send(1, []byte("x")) {
+		t.Error("a link was up before anybody wanted it")
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { return p.send(1, []byte("x")) }, "the link comes up")
+	want := map[uint64][]byte{1: []byte("x")}
+	for i, size := range []int{0, 1, 100, 200 << 10, 10 << 20} {
+		n := uint64(i + 2)
+		want[n] = bytes.Repeat([]byte{byte(i)}, size)
+		if !p.send(n, want[n]) {
+			t.Fatalf("%d bytes were not taken", size)
+		}
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { got, _ := p.count(); return got == len(want) }, "all answers arrive")
+	for n, data := range want {
+		if !bytes.Equal(p.got[n], data) {
+			t.Errorf("answer %d of %d bytes arrived as %d", n, len(data), len(p.got[n]))
+		}
+	}
+	testkit.Eventually(t, 5*time.Second, func() bool { return p.budget.Used() == 0 }, "nothing stays counted")
+}
+
+func TestStrangersAndOldAddressesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*peer.ServerConfig){
+		"another token": func(c *peer.ServerConfig) { c.Token = "another" },
+		"no address":    func(c *peer.ServerConfig) { c.Advertise = "127.0.0.1:1" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, change)
+			deadline := time.Now().Add(500 * time.Millisecond)
+			for time.Now().Before(deadline) {
+				if p.send(1, []byte("x")) {
+					t.Fatal("taken")
+				}
+			}
+		})
+	}
+	t.Run("another pod at the address", func(t *testing.T) {
+		t.Parallel()
+		p := start(t, nil)
+		other := start(t, nil)
+		// The pod that is looked for says that it is where the other one is.
+		addr, err := other.bus().RequestWithContext(t.Context(), bus.PeerSubject(other.gateway), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.gateway = ids.NewGatewayID("gone")
+		liar := p.bus()
+		sub, err := liar.SubscribeSync(bus.PeerSubject(p.gateway))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = liar.Flush()
+		p.send(1, []byte("x"))
+		m, err := sub.NextMsgWithContext(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = m.Respond(addr.Data)
+		deadline := time.Now().Add(500 * time.Millisecond)
+		for time.Now().Before(deadline) {
+			if p.send(1, []byte("x")) {
+				t.Fatal("taken")
+			}
+		}
+		if got, _ := other.count(); got != 0 {
+			t.Error("the other pod got an answer that was not its own")
+		}
+	})
+}
+
+func TestWhatALinkCannotWriteComesBack(t *testing.T) {
+	t.Parallel()
+	p := start(t, func(c *peer.ServerConfig) { c.MaxReply = 1 << 20 })
+	testkit.Eventually(t, 10*time.Second, func() bool { return p.send(1, []byte("x")) }, "the link comes up")
+	// The server cuts a link that announces too much; what is queued behind is not lost.
+	taken := 0
+	for n := range uint64(200) {
+		if p.send(n+2, make([]byte, 2<<20)) {
+			taken++
+		}
+	}
+	if taken == 0 {
+		t.Fatal("nothing was taken")
+	}
+	testkit.Eventually(t, 10*time.Second, func() bool { _, back := p.count(); return back > 0 }, "answers come back")
+	if p.send(999, []byte("x")) {
+		t.Error("a link that is down took an answer")
+	}
+}
+
+func FuzzPreface(f *testing.F) {
+	f.Add([]byte("hecaton-peer/1 a b\n"))
+	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, preface []byte) {
+		client, server := net.Pipe()
+		defer client.Close()
+		done := make(chan error, 1)
+		go func() { done <- peer.Admit(server, "pod", "token"); server.Close() }()
+		_ = client.SetDeadline(time.Now().Add(5 * time.Second))
+		go func() { _, _ = client.Write(preface); _, _ = client.Write([]byte("\n")); client.Close() }()
+		if err := <-done; err == nil && !bytes.HasPrefix(preface, []byte("hecaton-peer/1 pod token")) {
+			t.Fatalf("%q was admitted", preface)
+		}
+	})
+}
