@@ -12,9 +12,9 @@ import (
 	"runtime/metrics"
 )
 
-// Headroom is how much garbage may gather between two collections of a pod, in bytes: 3 KiB for each of ten thousand
+// Headroom is how much garbage may gather between two collections of a pod, in bytes: 1.6 KiB for each of ten thousand
 // connections.
-const Headroom = 32 << 20
+const Headroom = 16 << 20
 
 const (
 	leastPercent = 20
