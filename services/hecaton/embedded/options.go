@@ -51,6 +51,7 @@ type Ports struct{ HTTP, GRPC, Admin int }
 // A Role is what a port is for.
 type Role string
 
+// The roles.
 const (
 	RoleHTTP  Role = "HTTP"
 	RoleGRPC  Role = "gRPC"

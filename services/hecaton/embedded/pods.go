@@ -61,6 +61,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.PodName = fmt.Sprintf("gateway-%d", i)
 	cfg.HTTPAddr, cfg.GRPCAddr = address(c.opts.Host, ports.HTTP), address(c.opts.Host, ports.GRPC)
 	cfg.AdminAddr = address(loopback, ports.Admin)
+	cfg.PeerAddr, cfg.PeerName = address(loopback, 0), loopback
 	cfg.NATSURL, cfg.RegistryAddr = c.NATSURL, "passthrough:///"+c.Registry.GRPC
 	cfg.Auth, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Services, c.opts.Trace
 	cfg.DrainSpread = drainSpread

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+)
+
+// Env is what a command is given.
+type Env struct {
+	Args           []string // without the program's name
+	Environ        []string // as [os.Environ]
+	Stdout, Stderr io.Writer
+	Version        string
+}
+
+// command is one word after "hecaton".
+type command struct {
+	name, args, summary string
+	run                 func(ctx context.Context, e Env) error
+}
+
+func commands() []command {
+	return []command{
+		{"up", "", "run a cluster in this process", up},
+		{"node", "", "offer this machine's tools to an agent, as a desktop node", runNode},
+		{"call", "TOOL [JSON | key=value ...]", "call a tool", call},
+		{"nodes", "", "list a user's nodes", listNodes},
+		{"watch", "", "follow a user's nodes as they come and go", watch},
+		{"gateway", "", "run one gateway alone", runGateway},
+		{"node-registry", "", "run one node-registry alone", runRegistry},
+		{"agent-orchestrator", "", "run one agent-orchestrator alone", runOrchestrator},
+		{"version", "", "say which build this is", printVersion},
+	}
+}
+
+// Run runs the command that the arguments name, and returns the exit code. The end of ctx is the wish to stop.
+func Run(ctx context.Context, e Env) int {
+	name, rest := "help", []string(nil)
+	if len(e.Args) > 0 {
+		name, rest = e.Args[0], e.Args[1:]
+	}
+	if name == "help" && len(rest) > 0 {
+		name, rest = rest[0], []string{"--help"}
+	}
+	if name == "help" || name == "--help" || name == "-h" {
+		return e.exit("hecaton", printHelp(e.Stdout))
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			e.Args = rest
+			return e.exit("hecaton "+name, c.run(ctx, e))
+		}
+	}
+	return e.exit("hecaton", usage("there is no command %q; \"hecaton help\" lists them", name))
+}
+
+func printHelp(w io.Writer) error {
+	var b strings.Builder
+	b.WriteString("Usage: hecaton COMMAND [flags]\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-20s %s\n", c.name, c.summary)
+	}
+	b.WriteString("\n\"hecaton COMMAND --help\" lists the flags of a command, \"make run\" shows a cluster at work.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// load reads the flags and environment of a command into cfg. positional takes what is no flag; nil where nothing is
+// expected.
+func (e Env) load(name string, cfg any, positional *[]string) error {
+	program := "hecaton " + name
+	for _, c := range commands() {
+		if c.name == name && c.args != "" {
+			program += " " + c.args
+		}
+	}
+	err := config.Load(cfg, config.Sources{
+		Program: program, Args: e.Args, Environ: e.Environ, Positional: positional, Help: e.Stdout,
+	})
+	if err != nil && !errors.Is(err, config.ErrHelp) {
+		return &usageError{err}
+	}
+	return err
+}
+
+// logger writes to standard error, and so does whatever library would write there unasked.
+func (e Env) logger(c obs.LogConfig) *slog.Logger {
+	log := obs.NewLogger(e.Stderr, c.Level, c.Format)
+	redis.SetLogger(redisLog{log})
+	return log
+}
+
+// redisLog takes what go-redis would print as plain text; what fails is said by who asked Redis.
+type redisLog struct{ log *slog.Logger }
+
+func (r redisLog) Printf(ctx context.Context, format string, args ...any) {
+	r.log.DebugContext(ctx, fmt.Sprintf(format, args...), "from", "redis client")
+}
+
+// quiet is how a program logs whose output is for people.
+var quiet = obs.LogConfig{Level: slog.LevelWarn, Format: obs.Text}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/node"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/desktop"
+)
+
+// nodeConfig is what to offer to whom.
+type nodeConfig struct {
+	Server string        `conf:"server" env:"HECATON_SERVER" default:"http://127.0.0.1:8080" help:"any gateway's URL"`
+	User   string        `conf:"user,required" env:"HECATON_USER" help:"whose node this is"`
+	Token  config.Secret `conf:"token" env:"HECATON_TOKEN" help:"JWT of the user"`
+
+	NodeID string   `conf:"node-id" help:"the node's id among the user's; desktop_USER where empty"`
+	Name   string   `conf:"name" help:"what people see of the node; this machine's name where empty"`
+	Dir    string   `conf:"dir" default:"." help:"the directory whose files the tools may touch"`
+	Tools  []string `conf:"tools" help:"tools to offer; all where empty"`
+
+	Log obs.LogConfig
+}
+
+func runNode(ctx context.Context, e Env) error {
+	cfg := nodeConfig{Log: quiet}
+	if err := e.load("node", &cfg, nil); err != nil {
+		return err
+	}
+	tools, err := desktop.Open(cfg.Dir, desktop.Options{Tools: cfg.Tools})
+	if err != nil {
+		return &usageError{err}
+	}
+	defer tools.Close()
+	names := cfg.Tools
+	if len(names) == 0 {
+		names = desktop.Names()
+	}
+	out := nodeOutput{e: e, server: cfg.Server, user: cfg.User, dir: tools.Root(), tools: names}
+	n, err := node.New(node.Options{
+		Server: cfg.Server, UserID: cfg.User, NodeID: cfg.NodeID, Name: cfg.name(), AppVersion: e.build(),
+		Capabilities: tools.Capabilities(), Token: node.StaticToken(cfg.Token.Reveal()),
+		OnState: func(s node.State) { out.state(s) }, Logger: e.logger(cfg.Log),
+	})
+	if err != nil {
+		return &usageError{err}
+	}
+	out.id = n.ID()
+	tools.Register(n)
+	return inWords(n.Run(ctx))
+}
+
+// inWords adds what the end of a connection means.
+func inWords(err error) error {
+	for _, meaning := range []error{node.ErrMissingID, node.ErrNotAllowed, node.ErrTooManyNodes, node.ErrSuperseded} {
+		if errors.Is(err, meaning) {
+			return fmt.Errorf("%w: %w", meaning, err)
+		}
+	}
+	return err
+}
+
+func (c nodeConfig) name() string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return hostname()
+}
+
+// nodeOutput says how the connection stands.
+type nodeOutput struct {
+	e                     Env
+	server, user, id, dir string
+	tools                 []string
+	said                  bool // what is offered
+}
+
+// state is told of every change, in order.
+func (o *nodeOutput) state(s node.State) {
+	w := o.e.Stdout
+	switch s.Phase {
+	case node.Connecting:
+		fmt.Fprintf(w, "connecting to %s\n", o.server)
+	case node.Connected:
+		fmt.Fprintf(w, "connected as node %s of user %s\n", printable(o.id), printable(o.user))
+		if !o.said {
+			o.said = true
+			fmt.Fprintf(w, "offering %s in %s; Ctrl-C ends it\n", strings.Join(o.tools, ", "), o.dir)
+		}
+	case node.Disconnected:
+		fmt.Fprintf(w, "disconnected (%v), again in %v\n", oneLine(s.Err), s.Retry.Round(100*time.Millisecond))
+	case node.Stopped:
+		if s.Err == nil {
+			fmt.Fprintln(w, "stopped")
+		}
+	}
+}
+
+func oneLine(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
+}

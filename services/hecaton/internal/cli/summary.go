@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
+)
+
+// summary says where everything is.
+func summary(c *embedded.Cluster, cfg upConfig) string {
+	var b strings.Builder
+	gateways := "one gateway"
+	if n := len(c.Gateways); n > 1 {
+		gateways = fmt.Sprintf("%d gateways", n)
+	}
+	users := "users show a JWT"
+	if cfg.Auth.Mode == auth.Trusted {
+		users = "trusted mode, who comes is believed"
+	}
+	fmt.Fprintf(&b, "Hecaton is up: %s, %s.\n\n", gateways, users)
+	for i, g := range c.Gateways {
+		fmt.Fprintf(&b, "  %-20s http://%-21s  gRPC %-21s  admin http://%s\n", fmt.Sprintf("gateway %d", i), g.HTTP, g.GRPC, g.Admin)
+	}
+	row := func(name string, s embedded.Service) {
+		fmt.Fprintf(&b, "  %-20s %28s  gRPC %-21s  admin http://%s\n", name, "", s.GRPC, s.Admin)
+	}
+	row("node-registry", c.Registry)
+	row("agent-orchestrator", c.Orchestrator)
+	fmt.Fprintf(&b, "  %-20s %s\n", "NATS", server(c.NATSURL, cfg.NATSURL == ""))
+	fmt.Fprintf(&b, "  %-20s %s\n", "Redis", server(c.RedisURL, cfg.RedisURL == ""))
+	if !loopback(cfg.Host) {
+		fmt.Fprintf(&b, "\n  The gateways listen on %s: HTTP and gRPC can be reached from other machines.\n", cfg.Host)
+	}
+	return b.String()
+}
+
+// server names a server without its credentials.
+func server(address config.Secret, own bool) string {
+	if own {
+		u, err := url.Parse(address.Reveal())
+		if err == nil {
+			return "in this process, " + u.Host
+		}
+	}
+	var hosts []string
+	for part := range strings.SplitSeq(address.Reveal(), ",") {
+		if u, err := url.Parse(part); err == nil && u.Host != "" {
+			hosts = append(hosts, u.Host)
+		} else if _, _, err := net.SplitHostPort(part[strings.LastIndex(part, "@")+1:]); err == nil {
+			hosts = append(hosts, part[strings.LastIndex(part, "@")+1:])
+		}
+	}
+	return strings.Join(hosts, ", ")
+}

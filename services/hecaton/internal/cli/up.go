@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
+)
+
+// upConfig is what a cluster in one process can be told.
+type upConfig struct {
+	Gateways  int    `conf:"gateways" default:"1" help:"how many gateways"`
+	Host      string `conf:"host" default:"127.0.0.1" help:"address of the gateways' HTTP and gRPC ports; all else stays on loopback"`
+	HTTPPort  int    `conf:"http-port" default:"8080" help:"HTTP port of the first gateway, the next one has the next; 0 takes free ones"`
+	GRPCPort  int    `conf:"grpc-port" default:"9080" help:"gRPC port of the first gateway, likewise"`
+	AdminPort int    `conf:"admin-port" default:"9180" help:"admin port of the first gateway, likewise"`
+
+	Demo bool   `conf:"demo" help:"connect a desktop node with file tools to the first gateway, and call it through the last"`
+	Dir  string `conf:"dir" help:"directory of the demo's files; a new one where empty"`
+
+	Insecure bool `conf:"insecure" help:"let others in who prove nothing: trusted mode, or open gRPC, on another address than loopback"`
+
+	NATSURL  config.Secret `conf:"nats-url" env:"NATS_URL" help:"NATS to use; in this process where empty"`
+	RedisURL config.Secret `conf:"redis-url" env:"REDIS_URL" help:"Redis to use; in this process where empty"`
+
+	Auth     auth.Config
+	Services auth.ServiceAuth
+	Log      obs.LogConfig
+	Trace    obs.TraceConfig
+}
+
+// Validate reports what cannot work, and what would let strangers in.
+func (c upConfig) Validate() error {
+	var problems []error
+	if c.Gateways < 1 {
+		problems = append(problems, errors.New("--gateways must be at least 1"))
+	}
+	for flag, port := range map[string]int{"http": c.HTTPPort, "grpc": c.GRPCPort, "admin": c.AdminPort} {
+		if port < 0 || port+c.Gateways-1 > 65535 {
+			problems = append(problems, fmt.Errorf("--%s-port %d: %d gateways need ports from 1 to 65535, or 0", flag, port, c.Gateways))
+		}
+	}
+	if !loopback(c.Host) && !c.Insecure {
+		if c.Auth.Mode == auth.Trusted {
+			problems = append(problems, fmt.Errorf(
+				"--host %s is not loopback, and --auth-mode trusted believes whoever comes: use jwt, or --insecure where only friends come", c.Host))
+		}
+		if !c.Services.Enabled() {
+			problems = append(problems, fmt.Errorf(
+				"--host %s is not loopback, and gRPC is open to strangers: set SERVICE_TOKEN or SERVICE_TLS_*, or --insecure where only friends come", c.Host))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+func up(ctx context.Context, e Env) error {
+	cfg := upConfig{Auth: auth.Config{Mode: auth.Trusted}, Log: quiet}
+	if err := e.load("up", &cfg, nil); err != nil {
+		return err
+	}
+	cluster, err := embedded.Start(ctx, cfg.options(e))
+	switch {
+	case err == nil:
+	case stopped(ctx, err):
+		return nil
+	default:
+		return portHint(err)
+	}
+	fmt.Fprint(e.Stdout, summary(cluster, cfg))
+	d, problem := demonstrate(ctx, e, cluster, cfg)
+	if problem == nil {
+		wait(ctx, e, cluster)
+	}
+	err = errors.Join(problem, cluster.Stop())
+	d.stop() // after the cluster, so that calls of its tools may finish
+	return err
+}
+
+// demonstrate shows the demo, where it is wanted. The node it returns may be nil.
+func demonstrate(ctx context.Context, e Env, cluster *embedded.Cluster, cfg upConfig) (*demo, error) {
+	if !cfg.Demo {
+		return nil, nil
+	}
+	d, err := startDemo(cluster, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("demo: %w", err)
+	}
+	said, err := d.show(ctx)
+	switch {
+	case stopped(ctx, err):
+		return d, nil
+	case err != nil:
+		return d, fmt.Errorf("demo: %w", err)
+	}
+	_, err = fmt.Fprint(e.Stdout, said)
+	return d, err
+}
+
+// wait returns when the cluster shall stop, or has.
+func wait(ctx context.Context, e Env, cluster *embedded.Cluster) {
+	if ctx.Err() == nil {
+		fmt.Fprint(e.Stdout, "\nCtrl-C stops it.\n")
+	}
+	select {
+	case <-ctx.Done():
+		fmt.Fprintf(e.Stdout, "\nStopping (%v): calls in flight may finish.\n", context.Cause(ctx))
+	case <-cluster.Done():
+	}
+}
+
+func (c upConfig) options(e Env) embedded.Options {
+	o := embedded.Options{
+		Gateways: c.Gateways, Host: c.Host, Ports: embedded.Ports{HTTP: c.HTTPPort, GRPC: c.GRPCPort, Admin: c.AdminPort},
+		NATSURL: c.NATSURL, RedisURL: c.RedisURL, Auth: c.Auth, Services: c.Services, Trace: c.Trace,
+		Version: e.build(), Logger: e.logger(c.Log),
+	}
+	if c.GRPCPort != 0 {
+		o.Registry = embedded.Ports{GRPC: c.usual(9090), Admin: c.usual(9190)}
+		o.Orchestrator = embedded.Ports{GRPC: c.usual(9091), Admin: c.usual(9191)}
+	}
+	return o
+}
+
+// usual returns a port that nobody has asked for by name, where it is free and no gateway's; else 0.
+func (c upConfig) usual(port int) int {
+	for _, first := range []int{c.HTTPPort, c.GRPCPort, c.AdminPort} {
+		if port >= first && port < first+c.Gateways {
+			return 0
+		}
+	}
+	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return 0
+	}
+	_ = l.Close() // it was only a question
+	return port
+}
+
+// portHint names the flag behind a port that cannot be had.
+func portHint(err error) error {
+	var p *embedded.PortError
+	if !errors.As(err, &p) {
+		return err
+	}
+	flag := map[embedded.Role]string{
+		embedded.RoleHTTP: "--http-port", embedded.RoleGRPC: "--grpc-port", embedded.RoleAdmin: "--admin-port",
+	}[p.Role]
+	if errors.Is(p, syscall.EADDRINUSE) {
+		return fmt.Errorf("port %d, the %s port of %s, is in use: stop what listens there, or choose others with %s (0 takes free ones)",
+			p.Port, p.Role, p.Pod, flag)
+	}
+	return fmt.Errorf("%w; choose others with %s", p, flag)
+}
