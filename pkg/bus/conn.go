@@ -34,6 +34,7 @@ type Conn struct {
 
 	mu          sync.Mutex
 	reconnected []func()
+	leaving     map[*nats.Subscription]struct{} // told to end, not ended yet
 }
 
 // Connect opens a connection; the first attempt must succeed before ctx ends.
@@ -42,7 +43,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	c := &Conn{closed: make(chan struct{})}
+	c := &Conn{closed: make(chan struct{}), leaving: make(map[*nats.Subscription]struct{})}
 	opts := []nats.Option{
 		nats.Name(o.Name),
 		nats.NoEcho(),
@@ -58,6 +59,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			log.Info("bus back", "server", nc.ConnectedUrlRedacted())
+			c.leaveAgain()
 			c.runReconnected()
 		}),
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),

@@ -99,7 +99,7 @@ func runGateway() error {
 		return err
 	}
 	cfg.PodName = "gateway-process"
-	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr, cfg.PeerAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	cfg.NATSURL, cfg.RegistryAddr = config.Secret(os.Getenv(envNATS)), os.Getenv(envRegistry)
 	cfg.Auth.Mode = auth.Trusted
 	app, err := gateway.New(cfg, gateway.Options{})

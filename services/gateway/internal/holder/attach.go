@@ -154,7 +154,7 @@ func (h *Holder) Retire(n *hub.Node) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if in := h.interests[n]; in != nil {
-		in[:queued].drop()
+		h.drop(in[:queued])
 	}
 }
 
@@ -249,15 +249,15 @@ func (h *Holder) unsubscribe(n *hub.Node) {
 	in := h.interests[n]
 	delete(h.interests, n)
 	h.mu.Unlock()
-	in.drop()
+	h.drop(in)
 }
 
 // drop ends subscriptions. What the server has sent already is still heard, and answered by whoever holds the node then,
 // or by nobody: a plain unsubscribe would swallow it, and the caller would take the pod for lost.
-func (in interest) drop() {
+func (h *Holder) drop(in interest) {
 	for i, s := range in {
 		if s != nil {
-			_ = s.Drain() // fails only once the bus is closed
+			h.Bus.Leave(s)
 			in[i] = nil
 		}
 	}

@@ -1,0 +1,37 @@
+package outcomes_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
+)
+
+// A node that comes and goes between pods, politely or not, under load: nothing reaches it twice, and nobody waits for a
+// pod that did not die.
+func TestANodeNeverReceivesACallTwice(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Options{})
+	l := &cluster.Ledger{User: "u", Node: "n"}
+	stop := l.Load(t.Context(), 16, func(n, attempt int) (cluster.Way, *cluster.Gateway) {
+		return cluster.Ways[n%4], c.Gateways[(n/4+attempt)%2]
+	})
+	var old *cluster.Client
+	for i := range 60 {
+		if old != nil && i%3 == 0 {
+			old.Cut()
+		}
+		n := c.Gateways[rand.IntN(2)].Extension(t, "u", "n")
+		n.Serve(l.See)
+		if old != nil && i%3 == 1 {
+			old.Close()
+		}
+		old = n
+		<-time.After(rand.N(60 * time.Millisecond))
+	}
+	stop()
+	if reasons := l.Check(t, "NODE_DISCONNECTED"); reasons[""] < 100 {
+		t.Errorf("only %d calls were answered", reasons[""])
+	}
+}
