@@ -61,6 +61,8 @@ type App struct {
 	hub       *hub.Hub
 	holder    *holder.Holder
 	router    *router.Router
+	counts    *metrics.Metrics
+	job       *drain.Job
 	budget    *frame.Budget
 	links     *peer.Links
 	peers     *peer.Server // nil where there is none
@@ -88,6 +90,9 @@ func New(cfg Config, opts Options) (*App, error) {
 		draining: make(chan struct{}), started: make(chan struct{}),
 		budget: frame.NewBudget(int64(cfg.InFlight)),
 	}
+	a.counts = metrics.New(a.metrics)
+	a.job = &drain.Job{Hub: a.hub, Spread: cfg.DrainSpread, Logger: log}
+	metrics.Gauges(a.metrics, a.hub, a.job.Left)
 	var err error
 	if a.auth, err = auth.New(cfg.Auth, log); err != nil {
 		return nil, err
@@ -173,7 +178,7 @@ func (a *App) startHolder(context.Context) (err error) {
 func (a *App) startRouter(context.Context) (err error) {
 	a.router, err = router.New(router.Config{
 		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.presence,
-		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), Logger: a.log,
+		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), CallEnded: a.counts.CallEnded, Logger: a.log,
 	})
 	return err
 }
@@ -193,15 +198,13 @@ func (a *App) startPulse(context.Context) error {
 }
 
 func (a *App) startDialects(context.Context) error {
-	m := metrics.New(a.metrics)
-	metrics.Gauges(a.metrics, a.hub)
 	a.zeus = zeus.New(zeus.Config{
-		Auth: a.auth, Holder: a.holder, Router: a.router, Fanout: a.fanout, Workflows: a.workflows, Metrics: m, Logger: a.log,
+		Auth: a.auth, Holder: a.holder, Router: a.router, Fanout: a.fanout, Workflows: a.workflows, Metrics: a.counts, Logger: a.log,
 		Refuse: a.ready.Draining,
 		Conn: &conn.Config{
 			MaxFrame: int64(a.cfg.MaxFrame), MaxQueued: int(a.cfg.WriteQueue), WriteTimeout: a.cfg.WriteTimeout,
 			MaxControlRate: a.cfg.FrameRate, Budget: a.budget,
-			OnBinary: m.Frames.WithLabelValues("binary").Inc,
+			OnBinary: a.counts.Frames.WithLabelValues("binary").Inc,
 		},
 	})
 	return nil
@@ -229,8 +232,8 @@ func (a *App) drain(ctx context.Context) error {
 	defer cancel()
 	a.ready.Drain()
 	close(a.draining)
-	job := drain.Job{Hub: a.hub, Holder: a.holder, Spread: a.cfg.DrainSpread, Logger: a.log}
-	job.Run(ctx)
+	a.job.Holder = a.holder
+	a.job.Run(ctx)
 	return nil
 }
 

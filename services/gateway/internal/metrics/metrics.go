@@ -2,6 +2,8 @@
 package metrics
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
@@ -21,6 +23,9 @@ type Metrics struct {
 	LateAnswers prometheus.Counter
 	// CallSeconds measures answered calls.
 	CallSeconds prometheus.Histogram
+
+	answered prometheus.Counter
+	failed   map[errs.Reason]prometheus.Counter
 }
 
 // New registers the metrics.
@@ -49,18 +54,34 @@ func New(r prometheus.Registerer) *Metrics {
 			m.Closed.WithLabelValues(client, reason.String())
 		}
 	}
+	m.answered = m.Calls.WithLabelValues("answered")
+	m.failed = make(map[errs.Reason]prometheus.Counter)
 	for _, reason := range errs.Reasons() {
-		m.Calls.WithLabelValues(string(reason))
+		m.failed[reason] = m.Calls.WithLabelValues(string(reason))
 	}
-	m.Calls.WithLabelValues("answered")
 	return m
+}
+
+// CallEnded counts a call that ended after took: answered, where err is nil.
+func (m *Metrics) CallEnded(err *errs.Error, took time.Duration) {
+	if err == nil {
+		m.answered.Inc()
+		m.CallSeconds.Observe(took.Seconds())
+		return
+	}
+	if c := m.failed[err.Reason]; c != nil {
+		c.Inc()
+	}
 }
 
 // Counter counts what a pod holds.
 type Counter interface{ Counts() *nodev1.GatewayStats }
 
-// Gauges registers what is counted when somebody looks.
-func Gauges(r prometheus.Registerer, c Counter) {
+// Gauges registers what is counted when somebody looks: what c holds, and the connections that a drain has left.
+func Gauges(r prometheus.Registerer, c Counter, draining func() int64) {
+	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "hecaton_gateway_drain_connections", Help: "Connections that the drain in progress has still to close.",
+	}, func() float64 { return float64(draining()) }))
 	gauge := func(name, help string, labels prometheus.Labels, value func(*nodev1.GatewayStats) int32) {
 		r.MustRegister(prometheus.NewGaugeFunc(
 			prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},

@@ -88,7 +88,9 @@ func (r *Router) StartWorkflow(key ids.Node, data []byte, deadline time.Time, si
 }
 
 func (r *Router) start(key ids.Node, env envelope.Call, data []byte, sink calls.Sink) *Pending {
-	p := &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink, heard: time.Now()}
+	p := &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink}
+	p.began = time.Now()
+	p.heard = p.began
 	switch {
 	case len(data) > r.MaxFrame:
 		p.fail(errs.New(errs.TooLarge, "the call's frame has %d bytes, at most %d are allowed", len(data), r.MaxFrame))

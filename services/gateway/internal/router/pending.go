@@ -20,6 +20,7 @@ type Pending struct {
 	key      ids.Node
 	id       ids.CallID
 	deadline time.Time
+	began    time.Time // zero for a frame that is no call
 	sink     calls.Sink
 	frame    []byte // kept for upload
 	number   uint64
@@ -113,6 +114,7 @@ func (p *Pending) Done(answer *frame.Buffer, err *errs.Error) {
 		release(answer)
 		return
 	}
+	p.count(err)
 	p.sink.Done(answer, err)
 }
 
@@ -121,8 +123,15 @@ func (p *Pending) fail(err *errs.Error) bool {
 	if !p.finish() {
 		return false
 	}
+	p.count(err)
 	p.sink.Done(nil, err)
 	return true
+}
+
+func (p *Pending) count(err *errs.Error) {
+	if !p.began.IsZero() {
+		p.r.CallEnded(err, time.Since(p.began))
+	}
 }
 
 // finish closes the one door through which a call ends, and reports whether it was open.

@@ -55,7 +55,9 @@ type Config struct {
 	Directory Directory
 	// MaxFrame bounds a request frame, MaxReply an answer that comes in chunks; in bytes.
 	MaxFrame, MaxReply int
-	Logger             *slog.Logger
+	// CallEnded hears of every call's end: its error, nil where it was answered, and how long it took.
+	CallEnded func(err *errs.Error, took time.Duration)
+	Logger    *slog.Logger
 }
 
 // Router routes calls. It is safe for concurrent use.

@@ -32,7 +32,8 @@ func (r *Router) Send(ctx context.Context, key ids.Node, data []byte, asker stri
 		default:
 		}
 	}
-	p := &Pending{r: r, key: key, sink: w, heard: time.Now(), deadline: time.Now().Add(sendTimeout)}
+	now := time.Now()
+	p := &Pending{r: r, key: key, sink: w, heard: now, deadline: now.Add(sendTimeout)}
 	reply, ok := r.enter(p)
 	if !ok {
 		return errs.New(errs.Draining, "this pod is shutting down")
