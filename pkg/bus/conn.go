@@ -55,7 +55,9 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		nats.MaxPingsOutstanding(2),
 		nats.FlusherTimeout(5 * time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			log.Warn("bus lost", "error", err)
+			if err != nil { // nil when it is closed on purpose
+				log.Warn("bus lost", "error", err)
+			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			log.Info("bus back", "server", nc.ConnectedUrlRedacted())

@@ -135,13 +135,14 @@ func StringMember(object []byte, name string) string {
 	return text
 }
 
-// RawMembers returns the named members of a validated object as they stand; those that are missing are not in the map.
-func RawMembers(object []byte, names ...string) map[string][]byte {
+// RawMembers returns the named members of an object as they stand; those that are missing are not in the map. The error
+// is that of [Skim].
+func RawMembers(object []byte, names ...string) (map[string][]byte, error) {
 	found := make(map[string][]byte, len(names))
-	_ = members(object, func(name, value []byte) {
+	err := members(object, func(name, value []byte) {
 		if slices.Contains(names, string(name)) {
 			found[string(name)] = value
 		}
 	})
-	return found
+	return found, err
 }

@@ -2,15 +2,16 @@ package rest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
@@ -191,18 +192,22 @@ func (a *API) clusterStats(r *http.Request) (*nodev1.GatewayStats, error) {
 	return a.Presence.Stats(r.Context())
 }
 
-// decode reads a JSON body. Unknown fields are ignored, wrong types named.
+// decode reads a JSON body. Unknown members are ignored, wrong types named.
 func decode(r *http.Request, into any) error {
-	err := json.NewDecoder(r.Body).Decode(into)
-	var wrong *json.UnmarshalTypeError
+	body, err := io.ReadAll(r.Body)
 	var large *http.MaxBytesError
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &large):
 		return errs.New(errs.TooLarge, "the request has more than %d bytes", large.Limit)
-	case errors.As(err, &wrong) && wrong.Field != "":
-		return &edge.BadRequest{Message: fmt.Sprintf("%s is a %s, which is the wrong type", wrong.Field, wrong.Value)}
+	case err != nil:
+		return &edge.BadRequest{Message: "the body did not arrive whole"}
 	}
-	return &edge.BadRequest{Message: "the body is not a JSON object: " + err.Error()}
+	err = jsonrpc.Decode(body, into)
+	switch {
+	case errors.Is(err, jsonrpc.ErrNotObject):
+		return &edge.BadRequest{Message: "the body must be a JSON object"}
+	case err != nil:
+		return &edge.BadRequest{Message: err.Error()}
+	}
+	return nil
 }

@@ -30,9 +30,6 @@ func (b *toolBody) request(user ids.UserID, kind nodev1.NodeType) (router.Reques
 		if !jsonrpc.IsObject(b.ToolArgs) {
 			return req, &edge.BadRequest{Message: "tool_args must be an object"}
 		}
-		if err := jsonrpc.Valid(b.ToolArgs); err != nil {
-			return req, &edge.BadRequest{Message: "tool_args: " + err.Error()}
-		}
 		req.Arguments = b.ToolArgs
 	}
 	for field, id := range map[string]string{"session_id": b.SessionID, "node_id": b.NodeID} {

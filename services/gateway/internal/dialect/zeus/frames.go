@@ -47,9 +47,9 @@ func malformed(err error) []byte {
 	return jsonrpc.ErrorFrame(nil, jsonrpc.CodeParseError, "Parse error: "+err.Error())
 }
 
-// workflowComplete turns a task_complete frame into what web clients get (seed 000, "Server → Web Client (Completion)").
+// workflowComplete turns a task_complete frame, which was skimmed, into what web clients get (seed 000, "Server → Web Client (Completion)").
 func workflowComplete(taskComplete []byte) []byte {
-	m := jsonrpc.RawMembers(taskComplete, "task_id", "result", "output", "error")
+	m, _ := jsonrpc.RawMembers(taskComplete, "task_id", "result", "output", "error")
 	failed := !jsonrpc.IsNull(m["error"])
 	b := append([]byte(`{"type":"workflow_complete","task_id":`), orNull(m["task_id"])...)
 	if failed {

@@ -174,7 +174,7 @@ func parseStatus(frame []byte, status nodev1.NodeStatus, tasks int32) (nodev1.No
 		Status       string `json:"status"`
 		CurrentTasks int32  `json:"current_tasks"`
 	}{CurrentTasks: tasks}
-	if err := decode(frame, &m); err != nil {
+	if err := jsonrpc.Decode(frame, &m); err != nil {
 		return status, tasks, err
 	}
 	if m.Status != "" {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
@@ -41,7 +42,7 @@ func parseRegister(frame []byte, k *kind, current ids.NodeID) (*nodev1.NodeInfo,
 		return nil, fmt.Errorf("the register message has %d bytes, at most %d are allowed", len(frame), maxRegister)
 	}
 	r := register{NodeName: defaultNodeName}
-	if err := decode(frame, &r); err != nil {
+	if err := jsonrpc.Decode(frame, &r); err != nil {
 		return nil, err
 	}
 	info := newInfo(k, current)

@@ -132,7 +132,7 @@ func parseExecute(frame []byte) (workflowID string, err error) {
 		WorkflowID string                     `json:"workflow_id"`
 		Variables  map[string]json.RawMessage `json:"variables"`
 	}
-	if err := decode(frame, &m); err != nil {
+	if err := jsonrpc.Decode(frame, &m); err != nil {
 		return "", err
 	}
 	if m.WorkflowID == "" {

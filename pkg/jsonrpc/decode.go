@@ -1,23 +1,25 @@
-package zeus
+package jsonrpc
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
-
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 )
 
-// decode reads the members of a skimmed message into the fields of a struct, each by its exact name: encoding/json alone
-// would take "Status" for "status". Others are ignored. The error is for the client: it names the member and its type.
-func decode(frame []byte, into any) error {
+// Decode reads members of an object into the fields of a struct, each by the exact name in its json tag: encoding/json
+// alone would take "Status" for "status". Other members are ignored. The error is for whoever sent the object:
+// [ErrNotObject], a *[SyntaxError], or it names the member and the type that it must have.
+func Decode(object []byte, into any) error {
 	fields := reflect.ValueOf(into).Elem()
 	names := make([]string, fields.NumField())
 	for i := range names {
 		names[i] = fields.Type().Field(i).Tag.Get("json")
 	}
-	members := jsonrpc.RawMembers(frame, names...)
+	members, err := RawMembers(object, names...)
+	if err != nil {
+		return err
+	}
 	for i, name := range names {
 		raw, field := members[name], fields.Field(i)
 		if raw != nil && json.Unmarshal(raw, field.Addr().Interface()) != nil {
