@@ -92,10 +92,7 @@ func (s *nodeSession) handle(b *frame.Buffer) (asked bool) {
 // rpc takes a JSON-RPC frame: an answer, nearly always.
 func (s *nodeSession) rpc(f jsonrpc.Frame, b *frame.Buffer) (asked bool) {
 	if f.Method == nil && f.ID != nil {
-		if asked = s.n.Calls.Answer(ids.CallID(jsonrpc.Text(f.ID)), b); !asked {
-			s.Metrics.LateAnswers.Inc()
-		}
-		return asked
+		return s.answer(f.ID, b)
 	}
 	defer b.Release()
 	switch method := string(jsonrpc.Text(f.Method)); {
@@ -109,12 +106,19 @@ func (s *nodeSession) rpc(f jsonrpc.Frame, b *frame.Buffer) (asked bool) {
 	return false
 }
 
+// answer hands an answer to the call of that id, and reports whether somebody waited for it.
+func (s *nodeSession) answer(id []byte, b *frame.Buffer) (asked bool) {
+	if asked = s.n.Calls.Answer(ids.CallID(jsonrpc.Text(id)), b); !asked {
+		s.Metrics.LateAnswers.Inc()
+	}
+	return asked
+}
+
 // message takes a frame of the seed's own types.
 func (s *nodeSession) message(f jsonrpc.Frame, b *frame.Buffer) (asked bool) {
 	switch string(jsonrpc.Text(f.Type)) {
 	case "mcp_response":
-		answer := frame.Wrap(legacyAnswer(f))
-		asked = s.n.Calls.Answer(ids.CallID(jsonrpc.Text(f.RequestID)), answer)
+		asked = s.answer(f.RequestID, frame.Wrap(legacyAnswer(f)))
 	case "task_complete":
 		return s.taskComplete(b)
 	case "workflows_list":

@@ -3,6 +3,8 @@ package zeus
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
@@ -15,8 +17,11 @@ const (
 	defaultTasks    = 3
 )
 
-// maxRegister bounds a register message: what it says is kept in memory and in the registry.
-const maxRegister = 256 << 10
+// Bounds of a register message and of what it says, in bytes; the registry keeps no more of a node.
+const (
+	maxRegister = 256 << 10
+	maxInfo     = 64 << 10
+)
 
 // newInfo is what is known of a node that has not registered.
 func newInfo(k *kind, node ids.NodeID) *nodev1.NodeInfo {
@@ -66,5 +71,8 @@ func parseRegister(frame []byte, k *kind, current ids.NodeID) (*nodev1.NodeInfo,
 	}
 	info.Os, info.OsVersion, info.AppVersion = r.OS, r.OSVersion, r.AppVersion
 	info.Capabilities, info.AvailableTools = r.Capabilities, r.AvailableTools
+	if size := proto.Size(info); size > maxInfo {
+		return nil, fmt.Errorf("the register message says %d bytes of the node, at most %d are allowed", size, maxInfo)
+	}
 	return info, nil
 }
