@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -165,12 +166,7 @@ func TestServersOfOthers(t *testing.T) {
 // Where it cannot start it says why, and leaves nothing behind (goleak would tell).
 func TestStartFails(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = taken.Close() })
-	port := taken.Addr().(*net.TCPAddr).Port
+	port := takePort(t)
 	gone := testkit.OwnNATS(t)
 	gone.Stop()
 	for name, tt := range map[string]struct {
@@ -213,4 +209,17 @@ func TestStartFails(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
+}
+
+// takePort listens on a port whose predecessor is free, and returns it.
+func takePort(t *testing.T) int {
+	t.Helper()
+	for {
+		port := testkit.FreePort() + 1
+		taken, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err == nil {
+			t.Cleanup(func() { _ = taken.Close() })
+			return port
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
@@ -51,7 +52,7 @@ func watch(ctx context.Context, e Env) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		fmt.Fprintf(e.Stderr, "events were missed: %v; looking again\n", err)
+		fmt.Fprintf(e.Stderr, "events were missed: %v; looking again\n", errs.FromGRPC(err))
 		timer := time.NewTimer(watchAgain)
 		select {
 		case <-timer.C:
