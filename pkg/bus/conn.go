@@ -114,6 +114,15 @@ func (c *Conn) runReconnected() {
 // Up reports whether the bus can be reached now.
 func (c *Conn) Up() bool { return c.Status() == nats.CONNECTED }
 
+// FlushWithContext returns once the server has seen everything that was published or subscribed. Like a publish it fails at
+// once while the bus is away, where the one of nats.go waits.
+func (c *Conn) FlushWithContext(ctx context.Context) error {
+	if !c.Up() {
+		return nats.ErrDisconnected
+	}
+	return c.Conn.FlushWithContext(ctx)
+}
+
 // Close ends the connection and waits until its callbacks have ended.
 func (c *Conn) Close() {
 	c.Conn.Close()

@@ -102,10 +102,13 @@ func (c *Cluster) StartRegistry() *Pod {
 	return p
 }
 
-// StartGateway adds a gateway.
-func (c *Cluster) StartGateway() *Gateway {
+// StartGateway adds a gateway, whose configuration change may change.
+func (c *Cluster) StartGateway(change ...func(*gateway.Config)) *Gateway {
 	c.t.Helper()
 	cfg := c.GatewayConfig(len(c.Gateways))
+	for _, f := range change {
+		f(&cfg)
+	}
 	app, err := gateway.New(cfg, gateway.Options{Logger: c.logger()})
 	must(c.t, err)
 	g := &Gateway{}

@@ -36,3 +36,12 @@ func (g *Gateway) OpenCalls(t testing.TB) int {
 	t.Helper()
 	return int(g.Metric(t, "hecaton_gateway_calls_open"))
 }
+
+// Ready reports whether the gateway says that it is.
+func (g *Gateway) Ready(t testing.TB) bool {
+	t.Helper()
+	resp, err := httpClient.Get("http://" + g.Admin + "/readyz")
+	must(t, err)
+	defer resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
+}

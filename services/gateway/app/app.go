@@ -194,6 +194,7 @@ func (a *App) startPulse(context.Context) error {
 		Hub: a.hub, Holder: a.holder, Registry: a.presence,
 		PingEvery: a.cfg.PingInterval, SilenceLimit: a.cfg.HeartbeatLimit, Logger: a.log,
 	})
+	a.bus.OnReconnect(a.pulse.BeatAll)
 	return nil
 }
 

@@ -3,10 +3,7 @@ package holder
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
-	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
@@ -16,10 +13,6 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
 )
-
-// fenceTimeout bounds the wait for an old holder's word. One that does not answer is lost, or cut off and will hear of
-// its successor from the registry.
-const fenceTimeout = 2 * time.Second
 
 // RefusedError says why a node may not be held here.
 type RefusedError struct {
@@ -98,7 +91,7 @@ func (h *Holder) enter(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo) 
 	for _, m := range fences {
 		h.fenced(n.Key(), m)
 	}
-	return h.fence(ctx, n.Key(), epoch)
+	return h.fence(ctx, n)
 }
 
 // Renew registers a node again that the registry does not know, or closes it where a later connection exists.
@@ -139,6 +132,7 @@ func (h *Holder) detach(ctx context.Context, n *hub.Node) {
 	h.mu.Lock()
 	fences := h.fences[n]
 	delete(h.fences, n)
+	delete(h.unfenced, n)
 	h.mu.Unlock()
 	for _, m := range fences {
 		h.answerFence(m, fencePassed)
@@ -260,64 +254,5 @@ func (h *Holder) drop(in interest) {
 			h.Bus.Leave(s)
 			in[i] = nil
 		}
-	}
-}
-
-// fence tells other holders of the node that a later one exists.
-func (h *Holder) fence(ctx context.Context, key ids.Node, epoch ids.Epoch) error {
-	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
-	defer cancel()
-	m, err := h.Bus.RequestWithContext(ctx, bus.NodePrefix(key)+bus.SuffixFence, strconv.AppendInt(nil, int64(epoch), 10))
-	switch {
-	case errors.Is(err, nats.ErrNoResponders):
-		return nil
-	case err != nil:
-		h.Logger.Warn("an old holder did not answer the fence", "error", err)
-		return nil
-	case string(m.Data) == fenceRefused:
-		return errSuperseded
-	}
-	return nil
-}
-
-// What an old holder says to a fence.
-const (
-	fencePassed  = "passed"
-	fenceRefused = "refused"
-)
-
-// fenced is the old holder's side: it leaves before it answers, unless its own connection is the later one. A node whose
-// registration is on its way does not know yet, and answers when it does.
-func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
-	epoch, err := strconv.ParseInt(string(m.Data), 10, 64)
-	if err != nil {
-		h.Logger.Warn("malformed fence", "error", err)
-		return
-	}
-	n := h.Hub.Find(key)
-	if n == nil {
-		h.answerFence(m, fencePassed)
-		return
-	}
-	h.mu.Lock()
-	own := n.Epoch()
-	if own == 0 {
-		h.fences[n] = append(h.fences[n], m)
-	}
-	h.mu.Unlock()
-	switch {
-	case own == 0:
-	case own > ids.Epoch(epoch):
-		h.answerFence(m, fenceRefused)
-	default:
-		h.Hub.Remove(n)
-		h.supersede(n)
-		h.answerFence(m, fencePassed)
-	}
-}
-
-func (h *Holder) answerFence(m *nats.Msg, answer string) {
-	if err := m.Respond([]byte(answer)); err != nil {
-		h.Logger.Warn("answer a fence", "error", err)
 	}
 }

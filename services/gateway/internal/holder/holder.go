@@ -52,8 +52,10 @@ type Holder struct {
 	mu        sync.Mutex
 	interests map[*hub.Node]interest
 	fences    map[*hub.Node][]*nats.Msg // unanswered, for nodes whose epoch is not known yet
+	unfenced  map[*hub.Node]struct{}    // nodes whose fence went unanswered
 
-	quit chan struct{}
+	life context.Context // ends with Close
+	end  context.CancelFunc
 	work sync.WaitGroup
 }
 
@@ -67,20 +69,24 @@ func New(cfg Config) (*Holder, error) {
 		messages:  make(chan *nats.Msg, inbox),
 		interests: make(map[*hub.Node]interest),
 		fences:    make(map[*hub.Node][]*nats.Msg),
-		quit:      make(chan struct{}),
+		unfenced:  make(map[*hub.Node]struct{}),
 	}
+	h.life, h.end = context.WithCancel(context.Background())
 	h.outbox.bus = cfg.Bus
 	if err := h.intake.listen(h); err != nil {
 		return nil, err
 	}
-	cfg.Bus.OnReconnect(func() { h.work.Go(h.outbox.flush) })
+	cfg.Bus.OnReconnect(func() {
+		h.work.Go(h.outbox.flush)
+		h.work.Go(h.refence)
+	})
 	h.work.Go(h.serve)
 	return h, nil
 }
 
 // Close stops serving the bus. The nodes must have been let go.
 func (h *Holder) Close() {
-	close(h.quit)
+	h.end()
 	h.work.Wait()
 	h.intake.close()
 }
@@ -91,7 +97,7 @@ func (h *Holder) serve() {
 		select {
 		case m := <-h.messages:
 			h.dispatch(m)
-		case <-h.quit:
+		case <-h.life.Done():
 			return
 		}
 	}

@@ -66,6 +66,15 @@ func Start(cfg Config) *Pulse {
 	return p
 }
 
+// BeatAll has the registry hear of every node at the next beat. After an outage of the bus that tells at once which nodes
+// connected to another pod meanwhile, which could not fence this one.
+func (p *Pulse) BeatAll() {
+	nodes, _ := p.Hub.All()
+	for _, n := range nodes {
+		n.MissBeat()
+	}
+}
+
 // Close stops and waits.
 func (p *Pulse) Close() {
 	p.cancel()

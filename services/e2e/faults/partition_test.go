@@ -1,0 +1,45 @@
+package faults_test
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
+)
+
+// The socket at the pod that is cut off stays open: the test is its client, and does not close it.
+func TestAfterAPartitionOfTheBusExactlyOneConnectionSurvives(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Options{Gateways: 2})
+	proxy := cluster.NewProxy(t, c.NATS.Addr())
+	c.StartGateway(func(cfg *gateway.Config) { cfg.NATSURL = config.Secret("nats://" + proxy.Addr()) })
+	whole, cut := c.Gateways[0], c.Gateways[2]
+	for round := range 6 {
+		user := "u" + strconv.Itoa(round)
+		first, second := cut, whole // the node leaves the pod that is cut off,
+		if round%2 == 1 {
+			first, second = whole, cut // or goes there
+		}
+		old := named(t, first, user, "n", "old")
+		if !reaches(t, c, call(user, "n"), "old") {
+			t.Fatalf("round %d: the first connection does not work", round)
+		}
+		proxy.Cut()
+		soon(t, func() bool { return !cut.Ready(t) }, "the pod is cut off")
+		later := named(t, second, user, "n", "later")
+		if got := cluster.Unary(t.Context(), second, call(user, "n")); got.JSON != cluster.Text("I am later") {
+			t.Errorf("round %d: the pod of the later connection: %v", round, got)
+		}
+		proxy.Heal()
+		soon(t, func() bool { return !old.Open() }, "the old connection is closed")
+		if code := old.Ended(); code != 4409 {
+			t.Errorf("round %d: the old connection closed with %d", round, code)
+		}
+		soon(t, func() bool { return reaches(t, c, call(user, "n"), "later") }, "calls reach the later connection from every pod")
+		if !later.Open() || !lists(t, c, user, "n") {
+			t.Errorf("round %d: the later connection is open: %v, and listed: %v", round, later.Open(), lists(t, c, user, "n"))
+		}
+	}
+}
