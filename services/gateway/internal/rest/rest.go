@@ -203,9 +203,12 @@ func decode(r *http.Request, into any) error {
 		return &edge.BadRequest{Message: "the body did not arrive whole"}
 	}
 	err = jsonrpc.Decode(body, into)
+	var syntax *jsonrpc.SyntaxError
 	switch {
 	case errors.Is(err, jsonrpc.ErrNotObject):
 		return &edge.BadRequest{Message: "the body must be a JSON object"}
+	case errors.As(err, &syntax):
+		return &edge.BadRequest{Message: "the body is not JSON: " + syntax.Error()}
 	case err != nil:
 		return &edge.BadRequest{Message: err.Error()}
 	}
