@@ -78,7 +78,7 @@ func orNull(raw []byte) []byte {
 
 // legacyAnswer turns an mcp_response into the JSON-RPC answer it stands for (seed 000, "Legacy MCP Response").
 func legacyAnswer(f jsonrpc.Frame) []byte {
-	b := append([]byte(`{"jsonrpc":"2.0","id":`), f.RequestID...)
+	b := append([]byte(`{"jsonrpc":"2.0","id":`), orNull(f.RequestID)...)
 	switch {
 	case jsonrpc.IsNull(f.Error):
 		b = append(append(b, `,"result":`...), orNull(f.Result)...)
