@@ -23,7 +23,7 @@ func TestStrangersOnGRPC(t *testing.T) {
 	t.Parallel()
 	nats := testkit.NATS(t)
 	base := []string{
-		"--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0",
+		"--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--admin-addr", "127.0.0.1:0", "--peer-addr", "127.0.0.1:0",
 		"--nats-url", nats, "--jwt-secret", strings.Repeat("s", 32),
 	}
 	for name, tt := range map[string]struct {
