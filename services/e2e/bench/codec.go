@@ -53,31 +53,57 @@ var errReply = errors.New("a reply without a result")
 
 // read reads a CallsResponse, which begins with its id, or an Answer.
 func (r *reply) read(in *mem.Reader) error {
-	for in.Remaining() > 0 {
-		num, typ, err := tag(in)
+	num, typ, err := tag(in)
+	switch {
+	case err != nil:
+		return err
+	case typ != protowire.VarintType:
+		return r.answer(in, num, typ)
+	case num != fieldID:
+		return errReply
+	}
+	if r.id, err = binary.ReadUvarint(in); err != nil {
+		return err
+	}
+	if num, _, err = tag(in); err != nil {
+		return err
+	}
+	if _, err = binary.ReadUvarint(in); err != nil { // the length of all that follows
+		return err
+	}
+	switch num {
+	case fieldAnswer:
+		if num, typ, err = tag(in); err != nil {
+			return err
+		}
+		return r.answer(in, num, typ)
+	case fieldFailure:
+		return failed(in)
+	}
+	return errReply
+}
+
+// answer reads an Answer whose first tag has been read.
+func (r *reply) answer(in *mem.Reader, num protowire.Number, typ protowire.Type) error {
+	for {
+		if typ != protowire.BytesType || num != fieldNode && num != fieldResult {
+			return errReply
+		}
+		n, err := binary.ReadUvarint(in)
 		if err != nil {
 			return err
 		}
-		n, err := binary.ReadUvarint(in) // an id, or the length of what follows
-		switch {
-		case err != nil:
-			return err
-		case typ == protowire.VarintType && num == fieldID:
-			r.id = n
-		case typ != protowire.BytesType:
-			return errReply
-		case num == fieldAnswer && r.id != 0: // its fields follow, and nothing after them
-		case num == fieldFailure && r.id != 0:
-			return failed(in)
-		case num == fieldResult:
+		if num == fieldResult {
 			r.size = int(n)
-			fallthrough
-		case num == fieldNode:
-			if _, err := in.Discard(int(n)); err != nil {
-				return err
-			}
-		default:
-			return errReply
+		}
+		if _, err := in.Discard(int(n)); err != nil {
+			return err
+		}
+		if in.Remaining() == 0 {
+			break
+		}
+		if num, typ, err = tag(in); err != nil {
+			return err
 		}
 	}
 	if r.size == 0 {

@@ -52,7 +52,7 @@ func TestRunKeepsEverySample(t *testing.T) {
 			}
 			open[worker] = true
 			mu.Unlock()
-			time.Sleep(time.Duration(worker+1) * time.Second)
+			<-time.After(time.Duration(worker+1) * time.Second)
 			mu.Lock()
 			open[worker] = false
 			mu.Unlock()
@@ -74,7 +74,7 @@ func TestRunEndsInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r, err := Run(t.Context(), Job{Workers: 2, For: 10 * time.Second, Calls: 1 << 30, Call: func(context.Context, int) (int, error) {
-			time.Sleep(3 * time.Second)
+			<-time.After(3 * time.Second)
 			return 0, nil
 		}})
 		// Calls begin at 0, 3, 6 and 9 s; the last ones end at 12 s.

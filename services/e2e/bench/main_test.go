@@ -1,0 +1,132 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
+)
+
+func TestMain(m *testing.M) {
+	if role, config, ok := proc.Role(); ok { // a child of the test below
+		exit(play(role, config))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// least is the smallest benchmark that touches everything.
+func least(t *testing.T) options {
+	return options{
+		Points: []point{{smallResult, 1}, {largeResult, 512}},
+		Rounds: 2, Segment: 50 * time.Millisecond, Warmup: 10 * time.Millisecond, MaxCalls: 2000,
+		IdleNodes: 50, Settle: 10 * time.Millisecond,
+		JSON: filepath.Join(t.TempDir(), "figures.json"), Profiles: t.TempDir(), ProfileFor: 20 * time.Millisecond,
+		Level: slog.LevelError,
+	}
+}
+
+func TestBenchmarkRunsWhole(t *testing.T) {
+	t.Parallel()
+	o := least(t)
+	var out strings.Builder
+	if err := run(t.Context(), o, &out, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"200 B, c=1", "200 KiB, c=512", "across pods: CPU per call", "caller's pod: p50", "50 idle nodes", "registered within"} {
+		if !strings.Contains(out.String(), text) {
+			t.Errorf("%q is missing in\n%s", text, out.String())
+		}
+	}
+	raw, err := os.ReadFile(o.JSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal(raw, &r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Columns) != len(o.Points) || r.Idle == nil || r.Idle.Nodes != o.IdleNodes {
+		t.Fatalf("%s", raw)
+	}
+	if m := r.Idle.Collected; r.Idle.Returned <= 0 || runtime.GOOS == "linux" && m.RSS <= 0 {
+		t.Errorf("%+v", r.Idle)
+	}
+	for _, c := range r.Columns {
+		for _, s := range c.Series {
+			checkSeries(t, c.point, s, o)
+		}
+	}
+	profiles, err := filepath.Glob(filepath.Join(o.Profiles, "*.pprof"))
+	if want := len(o.Points)*len(ways)*len(parts) + 1; err != nil || len(profiles) != want {
+		t.Errorf("%d profiles, want %d; %v", len(profiles), want, err)
+	}
+}
+
+// checkSeries looks for figures that cannot be.
+func checkSeries(t *testing.T, p point, s series, o options) {
+	t.Helper()
+	if len(s.Rounds) != o.Rounds {
+		t.Errorf("%v, %s: %d rounds", p, s.Way, len(s.Rounds))
+	}
+	calls := 0
+	for _, f := range s.Rounds {
+		calls += f.Calls
+		var cpu time.Duration
+		for _, part := range f.Parts {
+			cpu += part
+		}
+		if f.Calls == 0 || f.Calls > o.MaxCalls || f.P50 <= 0 || f.P99 < f.P50 || f.PerSecond <= 0 || cpu != f.CPUPerCall {
+			t.Errorf("%v, %s: %+v", p, s.Way, f)
+		}
+	}
+	if s.Overall.Calls != calls || s.Overall.CPUPerCall <= 0 {
+		t.Errorf("%v, %s: %d calls in the rounds, overall %+v", p, s.Way, calls, s.Overall)
+	}
+	if s.Way != wayLocal && s.Overall.Parts[0] <= 0 {
+		t.Errorf("%v, %s: the entry pod did nothing: %+v", p, s.Way, s.Overall)
+	}
+}
+
+func TestUnknownRole(t *testing.T) {
+	t.Parallel()
+	if err := play("nobody", []byte("{}")); err == nil {
+		t.Error("no error")
+	}
+	if err := play(roleNATS, []byte("[")); err == nil {
+		t.Error("no error for a malformed configuration")
+	}
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]struct{ points, idle int }{
+		"":                   {6, 10_000},
+		"-smoke":             {3, 500},
+		"-only=200 B, c=512": {1, 0},
+		"-only=idle":         {0, 10_000},
+		"-smoke -only=idle":  {0, 500},
+	} {
+		var split []string
+		if args != "" {
+			split = strings.SplitN(args, " ", 1+strings.Count(args, " -"))
+		}
+		o, err := parse(split, io.Discard)
+		if err != nil || len(o.Points) != want.points || o.IdleNodes != want.idle {
+			t.Errorf("%q: %v, %d points, %d nodes", args, err, len(o.Points), o.IdleNodes)
+		}
+	}
+	for _, args := range [][]string{{"-only=300 B, c=1"}, {"x"}, {"-what"}, {"-log-level=loud"}} {
+		if _, err := parse(args, io.Discard); err == nil {
+			t.Errorf("%v: no error", args)
+		}
+	}
+}

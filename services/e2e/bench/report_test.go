@@ -1,0 +1,90 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// rounds makes rounds whose p50 are the given ones in µs; everything else follows.
+func rounds(p50s ...int) []figures {
+	var all []figures
+	for _, p := range p50s {
+		d := time.Duration(p) * time.Microsecond
+		all = append(all, figures{P50: d, P99: 3 * d, PerSecond: 1e6 / float64(p), CPUPerCall: d / 2, Parts: [3]time.Duration{d / 4, d / 8, d / 8}, Calls: 1000})
+	}
+	return all
+}
+
+func columnOf(p point, relay, across, local []figures) column {
+	c := column{point: p}
+	for i, r := range [][]figures{relay, across, local} {
+		c.Series = append(c.Series, series{Way: ways[i], Rounds: r, Overall: overall(r, []time.Duration{r[0].P50, r[0].P99})})
+	}
+	return c
+}
+
+func TestRatioIsTheMedianOfPairs(t *testing.T) {
+	t.Parallel()
+	// The machine is three times slower in the second round: the pairs do not notice, medians of each way would.
+	c := columnOf(point{smallResult, 64}, rounds(100, 300, 100), rounds(50, 150, 90), rounds(10, 30, 10))
+	if got := c.ratio(wayAcross, p50); got != 0.5 {
+		t.Errorf("ratio %v, want 0.5", got)
+	}
+	if got := c.ratio(wayAcross, perSecond); got != 2 {
+		t.Errorf("ratio %v, want 2", got)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	t.Parallel()
+	id := func(v float64) float64 { return v }
+	for want, values := range map[float64][]float64{1: {1}, 1.5: {2, 1}, 2: {3, 1, 2}, 2.5: {4, 1, 3, 2}} {
+		if got := median(values, id); got != want {
+			t.Errorf("median of %v is %v", values, got)
+		}
+	}
+}
+
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	most, least := target{0.95, false}, target{1.1, true}
+	if !most.met(0.95) || most.met(0.96) || !least.met(1.1) || least.met(1.09) {
+		t.Error("a bound is on the wrong side")
+	}
+}
+
+func TestReportIsATable(t *testing.T) {
+	t.Parallel()
+	r := report{Go: "go1.26", CPUs: 2, Duration: 200 * time.Second}
+	r.Columns = []column{
+		columnOf(point{smallResult, 1}, rounds(100, 100), rounds(120, 120), rounds(30, 30)),
+		columnOf(point{largeResult, 64}, rounds(900, 900), rounds(500, 500), rounds(400, 400)),
+	}
+	r.Idle = &idle{
+		Nodes: 10_000, Connected: 2 * time.Second, Returned: 5 * time.Second, Retries: 3,
+		Quiet: memory{14000, 6000, 4000}, Collected: memory{12000, 5000, 4000},
+		CPU: map[string]time.Duration{"nats": time.Second, "gateway": 2 * time.Second},
+	}
+	var out strings.Builder
+	if err := r.write(&out); err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/report.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
