@@ -42,7 +42,6 @@ type received struct {
 	call    *toolv1.Call
 	id      uint64
 	send    func(*toolv1.CallsResponse)
-	ended   context.Context // of the stream
 }
 
 func (r *received) answer(result string) {
@@ -145,7 +144,7 @@ func (g *gateway) Calls(stream grpc.BidiStreamingServer[toolv1.CallsRequest, too
 		nth, script := len(g.calls), g.script
 		g.mu.Unlock()
 		if req.GetStart() != nil {
-			script(&received{gateway: g, nth: nth, call: req.GetStart(), id: req.GetId(), send: send, ended: stream.Context()})
+			script(&received{gateway: g, nth: nth, call: req.GetStart(), id: req.GetId(), send: send})
 		}
 	}
 }

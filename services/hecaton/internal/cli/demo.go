@@ -35,12 +35,13 @@ type demo struct {
 	temp    string // the directory to remove; "" where it is the user's own
 	node    *node.Node
 	cancel  context.CancelFunc
-	ended   chan error
+	ended   chan struct{} // closed when the node has
+	err     error         // of the node; static once ended is closed
 }
 
 // startDemo starts the node; it lives until stop.
 func startDemo(cluster *embedded.Cluster, cfg upConfig) (_ *demo, err error) {
-	d := &demo{cluster: cluster, cfg: cfg, ended: make(chan error, 1)}
+	d := &demo{cluster: cluster, cfg: cfg, ended: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			d.clean()
@@ -69,7 +70,10 @@ func startDemo(cluster *embedded.Cluster, cfg upConfig) (_ *demo, err error) {
 	d.tools.Register(d.node)
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
-	go func() { d.ended <- d.node.Run(ctx) }()
+	go func() {
+		defer close(d.ended)
+		d.err = d.node.Run(ctx)
+	}()
 	return d, nil
 }
 
@@ -101,7 +105,7 @@ func (d *demo) stop() {
 		return
 	}
 	d.cancel()
-	_ = <-d.ended // an error would be that its gateway is gone
+	<-d.ended // an error would be that its gateway is gone
 	d.clean()
 }
 
@@ -123,9 +127,8 @@ func (d *demo) show(ctx context.Context) (string, error) {
 	defer cancel()
 	select {
 	case <-d.node.Connected():
-	case err := <-d.ended:
-		d.ended <- err
-		return "", errors.Join(errors.New("the node has ended"), err)
+	case <-d.ended:
+		return "", errors.Join(errors.New("the node has ended"), d.err)
 	case <-late.Done():
 		return "", errors.Join(errors.New("the node has not connected"), ctx.Err())
 	}
