@@ -22,7 +22,8 @@ help: ## list the targets
 
 .PHONY: run build
 run: ## start a cluster of two gateways with a desktop node, show one call across them, and serve
-	go run ./services/hecaton/cmd/hecaton up --gateways 2 --demo
+	@go build -o bin/hecaton ./services/hecaton/cmd/hecaton
+	@exec bin/hecaton up --gateways 2 --demo
 
 build: ## compile the programs into bin/
 	go build -trimpath -o bin/ $(patsubst %,./%/...,$(wildcard services/*/cmd))

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
 
@@ -55,7 +56,12 @@ func (a *App) listenGRPC(ctx context.Context) error {
 	return err
 }
 
-func (a *App) serveGRPC(context.Context) error { return a.grpc.Serve(a.grpcLn) }
+func (a *App) serveGRPC(context.Context) error {
+	if err := a.grpc.Serve(a.grpcLn); !errors.Is(err, grpc.ErrServerStopped) { // it may be stopped before it serves
+		return err
+	}
+	return nil
+}
 
 // stopGRPC lets calls finish, until ctx ends.
 func (a *App) stopGRPC(ctx context.Context) error {

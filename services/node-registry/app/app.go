@@ -96,7 +96,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("sweeper", a.makeSweeper, nil)
 	g.Go("sweeps", func(ctx context.Context) error { return a.sweeper.Run(ctx) }, nil)
 	g.Add("grpc listener", a.listen, a.closeListener)
-	g.Go("grpc", func(context.Context) error { return a.grpc.Serve(a.listener) }, a.stopGRPC)
+	g.Go("grpc", a.serveGRPC, a.stopGRPC)
 	g.Add("serving", a.begin, a.drain)
 	return g.Run(ctx)
 }

@@ -59,6 +59,13 @@ func (a *App) closeListener(context.Context) error {
 	return nil
 }
 
+func (a *App) serveGRPC(context.Context) error {
+	if err := a.grpc.Serve(a.listener); !errors.Is(err, grpc.ErrServerStopped) { // it may be stopped before it serves
+		return err
+	}
+	return nil
+}
+
 // stopGRPC lets requests finish until ctx ends, and waits for what they left behind.
 func (a *App) stopGRPC(ctx context.Context) error {
 	done := make(chan struct{})

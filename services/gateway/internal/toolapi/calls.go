@@ -22,6 +22,10 @@ const maxOpen = 4096
 
 // Calls implements ToolService.
 func (s *Service) Calls(stream grpc.BidiStreamingServer[toolv1.CallsRequest, toolv1.CallsResponse]) error {
+	// Headers at once tell the caller that the stream was accepted.
+	if err := stream.SendHeader(nil); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancel(stream.Context())
 	c := &callStream{
 		Service: s, ctx: ctx, open: make(map[uint64]*openCall), places: make(chan struct{}, maxOpen), wake: make(chan struct{}, 1),

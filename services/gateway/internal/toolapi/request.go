@@ -1,6 +1,7 @@
 package toolapi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
 )
@@ -80,6 +82,6 @@ func request(ctx context.Context, c *toolv1.Call) (router.Request, error) {
 			User: ids.UserID(c.GetUserId()), Node: ids.NodeID(c.GetNodeId()), Type: c.GetNodeType(),
 			Session: ids.SessionID(c.GetSessionId()), Preferred: ids.NodeID(c.GetPreferredNodeId()),
 		},
-		Tool: c.GetToolName(), Arguments: c.GetArgumentsJson(), Deadline: end, Traceparent: traceparent(ctx),
+		Tool: c.GetToolName(), Arguments: c.GetArgumentsJson(), Deadline: end, Traceparent: cmp.Or(c.GetTraceparent(), obs.Traceparent(ctx)),
 	}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
-	"github.com/hecaton-dev/hecaton/pkg/obs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
@@ -31,8 +30,6 @@ type Service struct {
 	// Draining is closed when new calls are refused.
 	Draining <-chan struct{}
 }
-
-func traceparent(ctx context.Context) string { return obs.Traceparent(ctx) }
 
 func (s *Service) admit() error {
 	select {

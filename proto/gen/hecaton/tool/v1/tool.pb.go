@@ -41,7 +41,9 @@ type Call struct {
 	// The arguments, a JSON object; empty means {}.
 	ArgumentsJson []byte `protobuf:"bytes,7,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
 	// How long to wait for the answer; 60 s where unset (seed 000, "Tool Calls"). A deadline of the RPC shortens it.
-	Timeout       *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	Timeout *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// W3C trace context of this call, where the RPC's own metadata does not speak for it: on a stream of many calls.
+	Traceparent   string `protobuf:"bytes,9,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -130,6 +132,13 @@ func (x *Call) GetTimeout() *durationpb.Duration {
 		return x.Timeout
 	}
 	return nil
+}
+
+func (x *Call) GetTraceparent() string {
+	if x != nil {
+		return x.Traceparent
+	}
+	return ""
 }
 
 // Answer is what the node said, untouched.
@@ -1423,7 +1432,7 @@ var File_hecaton_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
-	"\x1ahecaton/tool/v1/tool.proto\x12\x0fhecaton.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1ahecaton/node/v1/node.proto\"\xb4\x02\n" +
+	"\x1ahecaton/tool/v1/tool.proto\x12\x0fhecaton.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1ahecaton/node/v1/node.proto\"\xd6\x02\n" +
 	"\x04Call\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x126\n" +
@@ -1433,7 +1442,8 @@ const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\x11preferred_node_id\x18\x05 \x01(\tR\x0fpreferredNodeId\x12\x1b\n" +
 	"\ttool_name\x18\x06 \x01(\tR\btoolName\x12%\n" +
 	"\x0earguments_json\x18\a \x01(\fR\rargumentsJson\x123\n" +
-	"\atimeout\x18\b \x01(\v2\x19.google.protobuf.DurationR\atimeout\"p\n" +
+	"\atimeout\x18\b \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12 \n" +
+	"\vtraceparent\x18\t \x01(\tR\vtraceparent\"p\n" +
 	"\x06Answer\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12!\n" +
 	"\vresult_json\x18\x02 \x01(\fH\x00R\n" +
