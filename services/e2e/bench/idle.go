@@ -57,7 +57,7 @@ func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error
 	if err != nil {
 		return r, err
 	}
-	if err := c.warm(ctx, first, second); err != nil {
+	if err := c.warm(ctx, min(warmNodes, o.IdleNodes), first, second); err != nil {
 		return r, err
 	}
 	base, err := collected(first)
@@ -131,13 +131,13 @@ func cpuOf(children map[string]*proc.Child) (map[string]time.Duration, error) {
 }
 
 // warm lets a few nodes come to each pod and go again.
-func (c *cluster) warm(ctx context.Context, pods ...pod) error {
+func (c *cluster) warm(ctx context.Context, count int, pods ...pod) error {
 	for _, p := range pods {
 		f, err := c.nodes()
 		if err != nil {
 			return err
 		}
-		if _, err := f.connect(nodes.Plan{Addr: p.HTTP, Dialect: nodes.Zeus, Count: warmNodes, PerUser: perUser}); err != nil {
+		if _, err := f.connect(nodes.Plan{Addr: p.HTTP, Dialect: nodes.Zeus, Count: count, PerUser: perUser}); err != nil {
 			return err
 		}
 		f.Kill()

@@ -26,9 +26,9 @@ func TestMain(m *testing.M) {
 // least is the smallest benchmark that touches everything.
 func least(t *testing.T) options {
 	return options{
-		Points: []point{{smallResult, 1}, {largeResult, 512}},
+		Points: []point{{smallResult, 1}, {largeResult, 64}},
 		Rounds: 2, Segment: 50 * time.Millisecond, Warmup: 10 * time.Millisecond, MaxCalls: 2000,
-		IdleNodes: 50, Settle: 10 * time.Millisecond,
+		IdleNodes: 30, Settle: 10 * time.Millisecond,
 		JSON: filepath.Join(t.TempDir(), "figures.json"), Profiles: t.TempDir(), ProfileFor: 20 * time.Millisecond,
 		Level: slog.LevelError,
 	}
@@ -41,7 +41,7 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 	if err := run(t.Context(), o, &out, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"200 B, c=1", "200 KiB, c=512", "across pods: CPU per call", "caller's pod: p50", "50 idle nodes", "registered within"} {
+	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50", "30 idle nodes", "registered within"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("%q is missing in\n%s", text, out.String())
 		}
