@@ -165,7 +165,7 @@ func TestFloodsDisturbNobody(t *testing.T) {
 			}
 			calm := undisturbed(t, c, stop)
 			select {
-			case <-time.After(700 * time.Millisecond): // the flood has to last for something to be disturbed
+			case <-time.After(400 * time.Millisecond): // the flood has to last for something to be disturbed
 			case <-calm:
 			}
 			close(stop)
