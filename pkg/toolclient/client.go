@@ -1,6 +1,7 @@
 package toolclient
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 
@@ -67,7 +69,7 @@ func (c *Client) CallProgress(ctx context.Context, call *toolv1.Call, progress f
 		if err != nil {
 			return nil, err
 		}
-		answer, err := s.call(ctx, until(call, end), progress)
+		answer, err := s.call(ctx, until(ctx, call, end), progress)
 		if err == nil || !r.again(ctx, s.peer, err) {
 			return answer, public(err)
 		}
@@ -108,13 +110,15 @@ func (c *Client) check(ctx context.Context, call *toolv1.Call) (time.Time, error
 	return end, nil
 }
 
-// until returns the call with the time that is left to it. The arguments are shared.
-func until(c *toolv1.Call, end time.Time) *toolv1.Call {
+// until returns the call with the time that is left to it, and the trace of ctx where it has none of its own. The
+// arguments are shared.
+func until(ctx context.Context, c *toolv1.Call, end time.Time) *toolv1.Call {
 	return &toolv1.Call{
 		UserId: c.GetUserId(), NodeId: c.GetNodeId(), NodeType: c.GetNodeType(), SessionId: c.GetSessionId(),
 		PreferredNodeId: c.GetPreferredNodeId(), ToolName: c.GetToolName(), ArgumentsJson: c.GetArgumentsJson(),
 		// A gateway takes no timeout that is not positive.
-		Timeout: durationpb.New(max(time.Until(end), time.Millisecond)),
+		Timeout:     durationpb.New(max(time.Until(end), time.Millisecond)),
+		Traceparent: cmp.Or(c.GetTraceparent(), obs.Traceparent(ctx)),
 	}
 }
 
