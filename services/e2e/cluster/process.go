@@ -106,7 +106,7 @@ func runGateway() error {
 	if err != nil {
 		return err
 	}
-	return serve(app.Run, app.Started(), func() { fmt.Println("serving", app.HTTPAddr(), app.GRPCAddr(), app.AdminAddr()) })
+	return serve(app.Run, app.Started(), func() { fmt.Fprintln(os.Stdout, "serving", app.HTTPAddr(), app.GRPCAddr(), app.AdminAddr()) })
 }
 
 func runRegistry() error {
@@ -120,7 +120,7 @@ func runRegistry() error {
 	if err != nil {
 		return err
 	}
-	return serve(app.Run, app.Started(), func() { fmt.Println("serving", app.GRPCAddr()) })
+	return serve(app.Run, app.Started(), func() { fmt.Fprintln(os.Stdout, "serving", app.GRPCAddr()) })
 }
 
 func serve(run func(context.Context) error, started <-chan struct{}, announce func()) error {

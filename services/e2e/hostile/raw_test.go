@@ -47,6 +47,7 @@ func dialRaw(t testing.TB, g *cluster.Gateway, target, headers string, early []b
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = r.resp.Body.Close() })
 	return r
 }
 

@@ -2,6 +2,7 @@ package outcomes_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -163,7 +164,7 @@ func (c calls) next() *toolv1.CallsResponse {
 func (c calls) ended() codes.Code {
 	c.t.Helper()
 	for {
-		if _, err := c.stream.Recv(); err == io.EOF {
+		if _, err := c.stream.Recv(); errors.Is(err, io.EOF) {
 			return codes.OK
 		} else if err != nil {
 			return status.Code(err)
