@@ -43,7 +43,7 @@ func dialRaw(t testing.TB, g *cluster.Gateway, target, headers string, early []b
 	r := &raw{t: t, conn: conn.(*net.TCPConn), in: bufio.NewReader(conn)}
 	r.write(append([]byte("GET "+target+" HTTP/1.1\r\nHost: "+g.HTTP+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"+headers+"\r\n"), early...))
-	r.resp, err = http.ReadResponse(r.in, nil)
+	r.resp, err = http.ReadResponse(r.in, nil) //nolint:bodyclose // closed by the cleanup below
 	if err != nil {
 		t.Fatal(err)
 	}
