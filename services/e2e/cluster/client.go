@@ -44,6 +44,12 @@ func (g *Gateway) TryDial(t testing.TB, path string, query url.Values, opts *web
 	return g.open(t, path+"?"+query.Encode(), opts)
 }
 
+// TryOpen is Open for sockets that may be refused.
+func (g *Gateway) TryOpen(t testing.TB, target string) (*Client, error) {
+	t.Helper()
+	return g.open(t, target, nil)
+}
+
 // Open opens a socket whose path and query are sent as they stand.
 func (g *Gateway) Open(t testing.TB, target string) *Client {
 	t.Helper()
@@ -192,6 +198,9 @@ func (c *Client) Ended() int {
 	}
 	return int(websocket.CloseStatus(c.closeErr()))
 }
+
+// Done is closed once the socket has ended.
+func (c *Client) Done() <-chan struct{} { return c.ended }
 
 // Open reports whether the socket has not ended.
 func (c *Client) Open() bool {

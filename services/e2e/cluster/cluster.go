@@ -119,6 +119,9 @@ func (c *Cluster) StartGateway(change ...func(*gateway.Config)) *Gateway {
 	return g
 }
 
+// Conn is the connection to the gateway's gRPC server.
+func (g *Gateway) Conn() *grpc.ClientConn { return g.conn }
+
 func (g *Gateway) connect(t testing.TB) {
 	t.Helper()
 	var err error

@@ -19,6 +19,8 @@ import (
 // what was not delivered, and only that.
 type Ledger struct {
 	User, Node string
+	// NodeOf, if not nil, chooses the node of call n instead.
+	NodeOf func(n int) string
 	// Timeout of each attempt over gRPC; 20 s where zero.
 	Timeout time.Duration
 
@@ -59,6 +61,9 @@ func (l *Ledger) run(ctx context.Context, n int, enter Entry) {
 		timeout = 20 * time.Second
 	}
 	call := &toolv1.Call{UserId: l.User, NodeId: l.Node, ToolName: "click", Timeout: durationpb.New(timeout)}
+	if l.NodeOf != nil {
+		call.NodeId = l.NodeOf(n)
+	}
 	call.ArgumentsJson = fmt.Appendf(nil, `{"n":%d}`, n)
 	var got Ended
 	for attempt := 0; ctx.Err() == nil; attempt++ {

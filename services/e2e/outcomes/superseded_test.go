@@ -43,15 +43,23 @@ func TestALaterConnectionTakesOverOnAnyPod(t *testing.T) {
 func listed(t *testing.T, c *cluster.Cluster, user string, want ...string) {
 	t.Helper()
 	for i, g := range c.Gateways {
-		r, err := g.Tools.ListNodes(t.Context(), &toolv1.ListNodesRequest{UserId: user})
-		var got []string
-		for _, n := range r.GetNodes() {
-			got = append(got, n.GetInfo().GetNodeId())
-		}
-		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("gateway %d lists %q, want %q (%v)", i, got, want, err)
+		if got := nodesOf(t, g, user); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("gateway %d lists %q, want %q", i, got, want)
 		}
 	}
+}
+
+// nodesOf lists the connected nodes of a user.
+func nodesOf(t *testing.T, g *cluster.Gateway, user string) (list []string) {
+	t.Helper()
+	r, err := g.Tools.ListNodes(t.Context(), &toolv1.ListNodesRequest{UserId: user})
+	if err != nil {
+		t.Error(err)
+	}
+	for _, n := range r.GetNodes() {
+		list = append(list, n.GetInfo().GetNodeId())
+	}
+	return list
 }
 
 // The registry compares epochs: what an old connection still has to say is too late.

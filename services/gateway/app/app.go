@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/bus"
@@ -32,6 +33,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pulse"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/rest"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/toolapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
 )
 
@@ -71,6 +73,8 @@ type App struct {
 	pulse     *pulse.Pulse
 	zeus      *zeus.Zeus
 	grpc      *grpc.Server
+	health    *health.Server
+	tools     *toolapi.Service
 	grpcLn    net.Listener
 	edge      *edge.Server
 
@@ -232,9 +236,11 @@ func (a *App) drain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.DrainGrace)
 	defer cancel()
 	a.ready.Drain()
+	a.health.Shutdown() // the same for those who ask over gRPC
 	close(a.draining)
 	a.job.Holder = a.holder
 	a.job.Run(ctx)
+	a.router.Drain(ctx)
 	return nil
 }
 

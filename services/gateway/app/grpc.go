@@ -46,11 +46,12 @@ func (a *App) listenGRPC(ctx context.Context) error {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	)
 	a.grpc = grpc.NewServer(opts...)
-	a.grpc.RegisterService(toolapi.Description(), &toolapi.Service{
+	a.tools = &toolapi.Service{
 		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows, Draining: a.draining,
-	})
-	probe := health.NewServer()
-	healthv1.RegisterHealthServer(a.grpc, probe)
+	}
+	a.grpc.RegisterService(toolapi.Description(), a.tools)
+	a.health = health.NewServer()
+	healthv1.RegisterHealthServer(a.grpc, a.health)
 	reflection.Register(a.grpc)
 	a.grpcLn, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.GRPCAddr)
 	return err
@@ -76,5 +77,6 @@ func (a *App) stopGRPC(ctx context.Context) error {
 		a.grpc.Stop()
 		<-done
 	}
+	a.tools.Wait()
 	return nil
 }

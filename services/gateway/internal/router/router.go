@@ -70,6 +70,7 @@ type Router struct {
 	next    uint64
 	pending map[uint64]*Pending // calls and frames that wait for the bus
 	closed  bool
+	idle    chan struct{} // closed once nothing is pending; nil until somebody waits for that
 
 	quit chan struct{}
 	work sync.WaitGroup
@@ -94,16 +95,8 @@ func (r *Router) Close() {
 	close(r.quit)
 	r.work.Wait()
 	_ = r.sub.Unsubscribe()
-	r.mu.Lock()
-	r.closed = true
-	open := make([]*Pending, 0, len(r.pending))
-	for _, p := range r.pending {
-		open = append(open, p)
-	}
-	r.mu.Unlock()
-	for _, p := range open {
-		p.fail(errs.New(errs.HolderLost, "this pod shut down during the call"))
-	}
+	r.refuse()
+	r.giveUp()
 }
 
 // Open returns how many calls wait for other pods.
@@ -128,8 +121,12 @@ func (r *Router) enter(p *Pending) (subject string, ok bool) {
 
 func (r *Router) leave(number uint64) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	delete(r.pending, number)
-	r.mu.Unlock()
+	if r.idle != nil && len(r.pending) == 0 {
+		close(r.idle)
+		r.idle = nil
+	}
 }
 
 func (r *Router) find(number uint64) *Pending {
@@ -191,13 +188,7 @@ func (r *Router) sweep() {
 			return
 		case now := <-tick.C:
 			up := r.Bus.Up()
-			r.mu.Lock()
-			open := make([]*Pending, 0, len(r.pending))
-			for _, p := range r.pending {
-				open = append(open, p)
-			}
-			r.mu.Unlock()
-			for _, p := range open {
+			for _, p := range r.all() {
 				p.checkSilence(now, up)
 			}
 		}

@@ -32,12 +32,7 @@ func (s *Service) Calls(stream grpc.BidiStreamingServer[toolv1.CallsRequest, too
 	}
 	var sender sync.WaitGroup
 	sender.Go(func() { c.send(stream) })
-	err := c.receive(stream)
-	// The caller is done asking. Where it half-closed, its open calls still get their answers.
-	if err == nil {
-		c.choosing.Wait()
-		c.drained()
-	}
+	err := c.converse(stream)
 	cancel()
 	c.cancelAll()
 	c.choosing.Wait()
@@ -70,6 +65,33 @@ type openCall struct {
 	// Guarded by the stream's mu.
 	pending   *router.Pending
 	cancelled string // why, where the call was given up before it was sent
+}
+
+// converse takes requests until the stream has to end.
+func (c *callStream) converse(stream grpc.BidiStreamingServer[toolv1.CallsRequest, toolv1.CallsResponse]) error {
+	received := make(chan error, 1)
+	c.receivers.Go(func() { received <- c.receive(stream) }) // ends with the stream
+	var err error
+	select {
+	case err = <-received:
+	case <-c.Draining:
+		// A peer keeps its stream for as long as it lives. What it asks from now on is refused, so once nothing is open it
+		// knows of the rest, too, that it was not delivered.
+		select {
+		case err = <-received:
+		case <-c.quiet():
+			return errs.New(errs.Draining, "this pod is shutting down")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	// The caller is done asking, and its open calls still get their answers.
+	select {
+	case <-c.quiet():
+	case <-c.ctx.Done():
+	}
+	return nil
 }
 
 func (c *callStream) receive(stream grpc.BidiStreamingServer[toolv1.CallsRequest, toolv1.CallsResponse]) error {
@@ -187,20 +209,19 @@ func (c *callStream) cancelAll() {
 	}
 }
 
-// drained waits until no call is open and everything was sent, or the stream ends.
-func (c *callStream) drained() {
+// quiet returns a channel that is closed once no call is open and everything was handed to the sender.
+func (c *callStream) quiet() <-chan struct{} {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if len(c.open) == 0 && len(c.outbox) == 0 {
-		c.mu.Unlock()
-		return
+		idle := make(chan struct{})
+		close(idle)
+		return idle
 	}
-	idle := make(chan struct{})
-	c.idle = idle
-	c.mu.Unlock()
-	select {
-	case <-idle:
-	case <-c.ctx.Done():
+	if c.idle == nil {
+		c.idle = make(chan struct{})
 	}
+	return c.idle
 }
 
 // Status implements [calls.Sink].

@@ -3,6 +3,7 @@ package toolapi
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -29,7 +30,12 @@ type Service struct {
 	Workflows *workflow.Runner
 	// Draining is closed when new calls are refused.
 	Draining <-chan struct{}
+
+	receivers sync.WaitGroup // one for each stream of calls
 }
+
+// Wait returns when no goroutine of the service is left; call it after the gRPC server has stopped.
+func (s *Service) Wait() { s.receivers.Wait() }
 
 func (s *Service) admit() error {
 	select {

@@ -45,7 +45,8 @@ type ToolServiceClient interface {
 	// CallToolStream is CallTool with the node's progress notifications before the answer.
 	CallToolStream(ctx context.Context, in *CallToolStreamRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CallToolStreamResponse], error)
 	// Calls carries many calls at once over one stream, by id: the cheapest way for a peer that calls often.
-	// Ending the stream cancels the calls that are still open on it.
+	// Ending the stream cancels the calls that are still open on it. A gateway that drains refuses new calls, answers the open
+	// ones and then ends the stream with DRAINING: whatever it has not answered by then was not delivered.
 	Calls(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallsRequest, CallsResponse], error)
 	// ExecuteWorkflow runs a workflow on the user's extension and waits for its completion (seed 000, "Workflow Execution").
 	ExecuteWorkflow(ctx context.Context, in *ExecuteWorkflowRequest, opts ...grpc.CallOption) (*ExecuteWorkflowResponse, error)
@@ -162,7 +163,8 @@ type ToolServiceServer interface {
 	// CallToolStream is CallTool with the node's progress notifications before the answer.
 	CallToolStream(*CallToolStreamRequest, grpc.ServerStreamingServer[CallToolStreamResponse]) error
 	// Calls carries many calls at once over one stream, by id: the cheapest way for a peer that calls often.
-	// Ending the stream cancels the calls that are still open on it.
+	// Ending the stream cancels the calls that are still open on it. A gateway that drains refuses new calls, answers the open
+	// ones and then ends the stream with DRAINING: whatever it has not answered by then was not delivered.
 	Calls(grpc.BidiStreamingServer[CallsRequest, CallsResponse]) error
 	// ExecuteWorkflow runs a workflow on the user's extension and waits for its completion (seed 000, "Workflow Execution").
 	ExecuteWorkflow(context.Context, *ExecuteWorkflowRequest) (*ExecuteWorkflowResponse, error)
