@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
@@ -85,7 +85,7 @@ func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error
 		return r, err
 	}
 	if o.Profiles != "" {
-		if err := first.Do("HeapProfile", filepath.Join(o.Profiles, "idle-heap.pprof")); err != nil {
+		if err := first.Do("HeapProfile", o.profilePath("idle heap")); err != nil {
 			return r, err
 		}
 	}
@@ -103,9 +103,13 @@ func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error
 	if err != nil {
 		return r, err
 	}
+	stop, err := o.profile(busy, "reconnect")
+	if err != nil {
+		return r, err
+	}
 	first.Kill()
 	back, err := f.returned()
-	if err != nil {
+	if err := errors.Join(err, stop()); err != nil {
 		return r, fmt.Errorf("reconnect: %w", err)
 	}
 	r.Returned, r.Retries = back.Took, back.Retries
@@ -118,6 +122,7 @@ func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error
 	return r, c.probe(ctx, r.Nodes)
 }
 
+// cpuOf returns what each process used so far.
 func cpuOf(children map[string]*proc.Child) (map[string]time.Duration, error) {
 	used := make(map[string]time.Duration)
 	for name, c := range children {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -138,7 +137,7 @@ func (b *bench) measure(ctx context.Context, p point) ([]series, error) {
 		slices.Sort(samples[i])
 		all[i].Way, all[i].Overall = w.name, overall(all[i].Rounds, samples[i])
 	}
-	return all, b.profile(ctx, p)
+	return all, b.profiled(ctx, p)
 }
 
 // overall sums up rounds and all their samples, which are sorted.
@@ -185,24 +184,23 @@ func cpu(children [len(parts)]*proc.Child) (used [len(parts)]time.Duration, err 
 	return used, nil
 }
 
-// profile runs each way once more with profiles of the processes that do its work, where that was asked for. What it
+// profiled runs each way once more with profiles of the processes that do its work, where that was asked for. What it
 // takes is not measured: profiling costs a few per cent.
-func (b *bench) profile(ctx context.Context, p point) error {
+func (b *bench) profiled(ctx context.Context, p point) error {
 	if b.Profiles == "" {
 		return nil
 	}
 	for _, w := range b.ways {
+		workers := make(map[string]*proc.Child)
 		for i, c := range w.workers {
-			name := fmt.Sprintf("%s-%d-c%d-%d-%s.pprof", w.name, p.Size, p.Workers, i, c.Role)
-			if err := c.Do("StartProfile", filepath.Join(b.Profiles, name)); err != nil {
-				return err
-			}
+			workers[parts[i]] = c
 		}
-		_, _, err := b.run(ctx, w, p, b.ProfileFor)
-		for _, c := range w.workers {
-			err = errors.Join(err, c.Do("StopProfile", proc.Nothing{}))
-		}
+		stop, err := b.options.profile(workers, fmt.Sprintf("%s, %v", w.name, p))
 		if err != nil {
+			return err
+		}
+		_, _, err = b.run(ctx, w, p, b.ProfileFor)
+		if err := errors.Join(err, stop()); err != nil {
 			return err
 		}
 	}
