@@ -3,16 +3,14 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net"
 	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
+	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/toolclient"
 )
 
@@ -36,10 +34,8 @@ type App struct {
 	started chan struct{} // closed when everything serves
 
 	// Set while the parts start, in the order of Run.
-	tools    *toolclient.Client
-	grpc     *grpc.Server
-	health   *health.Server
-	listener net.Listener
+	tools *toolclient.Client
+	grpc  *rpc.Server
 }
 
 // New checks the configuration and returns an orchestrator that Run starts.
@@ -72,8 +68,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.admin.AddTo(g)
 	a.tracing.AddTo(g)
 	g.Add("tools", a.dialTools, a.closeTools)
-	g.Add("grpc listener", a.listen, a.closeListener)
-	g.Go("grpc", a.serveGRPC, a.stopGRPC)
+	rpc.AddTo(g, a.listen, nil)
 	g.Add("serving", a.begin, a.drain)
 	return g.Run(ctx)
 }
@@ -108,7 +103,7 @@ func (a *App) begin(context.Context) error {
 
 func (a *App) drain(context.Context) error {
 	a.ready.Drain()
-	a.health.Shutdown()
+	a.grpc.Drain()
 	return nil
 }
 
@@ -119,7 +114,7 @@ func (a *App) Started() <-chan struct{} { return a.started }
 func (a *App) Tools() *toolclient.Client { return a.tools }
 
 // GRPCAddr is the address of AgentService, once Started is closed.
-func (a *App) GRPCAddr() string { return a.listener.Addr().String() }
+func (a *App) GRPCAddr() string { return a.grpc.Addr() }
 
 // AdminAddr is the address of health, metrics and profiles, once Started is closed.
 func (a *App) AdminAddr() string { return a.admin.Addr() }

@@ -3,14 +3,12 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/bus"
@@ -18,6 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
+	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/target"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus"
@@ -72,10 +71,8 @@ type App struct {
 	workflows *workflow.Runner
 	pulse     *pulse.Pulse
 	zeus      *zeus.Zeus
-	grpc      *grpc.Server
-	health    *health.Server
+	grpc      *rpc.Server
 	tools     *toolapi.Service
-	grpcLn    net.Listener
 	edge      *edge.Server
 
 	draining chan struct{} // closed when the drain begins
@@ -125,8 +122,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("fanout", a.startFanout, stop(func() { a.fanout.Close() }))
 	g.Add("pulse", a.startPulse, stop(func() { a.pulse.Close() }))
 	g.Add("dialects", a.startDialects, stop(func() { a.zeus.Close() }))
-	g.Add("grpc listener", a.listenGRPC, nil)
-	g.Go("grpc", a.serveGRPC, a.stopGRPC)
+	rpc.AddTo(g, a.listenGRPC, func() { a.tools.Wait() })
 	g.Add("edge listener", a.listenEdge, nil)
 	g.Go("edge", func(ctx context.Context) error { return a.edge.Serve(ctx) }, func(ctx context.Context) error { return a.edge.Shutdown(ctx) })
 	g.Add("drain", a.begin, a.drain)
@@ -228,7 +224,7 @@ func (a *App) begin(context.Context) error {
 	a.ready.Watch("jwks", a.auth.Check)
 	a.ready.Set("started", nil)
 	close(a.started)
-	a.log.Info("gateway serves", "http", a.edge.Addr(), "grpc", a.grpcLn.Addr().String(), "admin", a.admin.Addr())
+	a.log.Info("gateway serves", "http", a.edge.Addr(), "grpc", a.grpc.Addr(), "admin", a.admin.Addr())
 	return nil
 }
 
@@ -236,7 +232,7 @@ func (a *App) drain(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, a.cfg.DrainGrace)
 	defer cancel()
 	a.ready.Drain()
-	a.health.Shutdown() // the same for those who ask over gRPC
+	a.grpc.Drain() // the same for those who ask over gRPC
 	close(a.draining)
 	a.job.Holder = a.holder
 	a.job.Run(ctx)
@@ -251,7 +247,7 @@ func (a *App) Started() <-chan struct{} { return a.started }
 func (a *App) HTTPAddr() string { return a.edge.Addr() }
 
 // GRPCAddr is the address of ToolService.
-func (a *App) GRPCAddr() string { return a.grpcLn.Addr().String() }
+func (a *App) GRPCAddr() string { return a.grpc.Addr() }
 
 // AdminAddr is the address of health, metrics and profiles.
 func (a *App) AdminAddr() string { return a.admin.Addr() }

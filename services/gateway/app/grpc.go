@@ -2,17 +2,12 @@ package app
 
 import (
 	"context"
-	"errors"
-	"net"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/health"
-	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
-	"google.golang.org/grpc/keepalive"
-	"google.golang.org/grpc/reflection"
 
+	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/toolapi"
 )
 
@@ -33,50 +28,22 @@ const (
 	oversize = 4
 )
 
-func (a *App) listenGRPC(ctx context.Context) error {
-	opts, err := a.cfg.Services.ServerOptions()
+func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
+	strangers, err := a.cfg.Services.ServerOptions()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	opts = append(opts, a.tracing.ServerOptions()...)
+	opts := append(strangers, a.tracing.ServerOptions()...)
 	opts = append(opts,
 		grpc.ForceServerCodecV2(toolapi.NewCodec()),
 		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(connWindow),
 		grpc.MaxRecvMsgSize(oversize*int(a.cfg.MaxFrame)), grpc.MaxSendMsgSize(int(a.cfg.MaxReply)+headroom),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}),
 	)
-	a.grpc = grpc.NewServer(opts...)
 	a.tools = &toolapi.Service{
 		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows, Draining: a.draining,
 	}
-	a.grpc.RegisterService(toolapi.Description(), a.tools)
-	a.health = health.NewServer()
-	healthv1.RegisterHealthServer(a.grpc, a.health)
-	reflection.Register(a.grpc)
-	a.grpcLn, err = new(net.ListenConfig).Listen(ctx, "tcp", a.cfg.GRPCAddr)
-	return err
-}
-
-func (a *App) serveGRPC(context.Context) error {
-	if err := a.grpc.Serve(a.grpcLn); !errors.Is(err, grpc.ErrServerStopped) { // it may be stopped before it serves
-		return err
-	}
-	return nil
-}
-
-// stopGRPC lets calls finish, until ctx ends.
-func (a *App) stopGRPC(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		a.grpc.GracefulStop()
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-		a.grpc.Stop()
-		<-done
-	}
-	a.tools.Wait()
-	return nil
+	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
+		s.RegisterService(toolapi.Description(), a.tools)
+	}, opts...)
+	return a.grpc, err
 }

@@ -4,18 +4,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
 
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
+	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/grpcapi"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/lease"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
@@ -53,9 +51,7 @@ type App struct {
 	feed      *watch.Feed
 	sweeper   *lease.Sweeper
 	api       *grpcapi.Server
-	health    *health.Server
-	grpc      *grpc.Server
-	listener  net.Listener
+	grpc      *rpc.Server
 }
 
 // New checks the configuration and returns a replica that Run starts.
@@ -95,8 +91,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go("watches", func(ctx context.Context) error { return a.feed.Run(ctx) }, nil)
 	g.Add("sweeper", a.makeSweeper, nil)
 	g.Go("sweeps", func(ctx context.Context) error { return a.sweeper.Run(ctx) }, nil)
-	g.Add("grpc listener", a.listen, a.closeListener)
-	g.Go("grpc", a.serveGRPC, a.stopGRPC)
+	rpc.AddTo(g, a.listen, func() { a.api.Wait() })
 	g.Add("serving", a.begin, a.drain)
 	return g.Run(ctx)
 }
@@ -162,7 +157,7 @@ func (a *App) begin(context.Context) error {
 // drain has nothing begin here any more.
 func (a *App) drain(context.Context) error {
 	a.ready.Drain()
-	a.health.Shutdown()
+	a.grpc.Drain()
 	a.feed.Drain()
 	return nil
 }
@@ -171,7 +166,7 @@ func (a *App) drain(context.Context) error {
 func (a *App) Started() <-chan struct{} { return a.started }
 
 // GRPCAddr is the address of NodeRegistryService, once Started is closed.
-func (a *App) GRPCAddr() string { return a.listener.Addr().String() }
+func (a *App) GRPCAddr() string { return a.grpc.Addr() }
 
 // AdminAddr is the address of health, metrics and profiles, once Started is closed.
 func (a *App) AdminAddr() string { return a.admin.Addr() }
