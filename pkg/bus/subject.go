@@ -16,7 +16,7 @@ const (
 	SuffixCall   = "call"   // router → holder, queue group [HolderQueue]: a request frame
 	SuffixSend   = "send"   // any → holder, queue group [HolderQueue]: a frame that is no call
 	SuffixCancel = "cancel" // router → holder: a call id
-	SuffixFence  = "fence"  // new holder → old holder: an epoch
+	SuffixFence  = "fence"  // new holder → old holder: an epoch and who has it
 )
 
 // HolderQueue is the queue group of [SuffixCall] and [SuffixSend]: even while two pods believe that they hold a node, a

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 )
 
@@ -19,5 +21,6 @@ func Main(m *testing.M) {
 	if !chosen {
 		_ = flag.Set("test.parallel", "12") // a number always parses
 	}
-	testkit.Main(m)
+	// The Redis client of a registry that stopped while its Redis was away tries once more within a second, then ends.
+	testkit.Main(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }

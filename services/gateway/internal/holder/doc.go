@@ -5,8 +5,8 @@
 // so the registry comes after the bus. The fence goes to every other pod that is subscribed; since it comes after our own
 // subscription, of two pods that take hold at the same time at least one hears of the other, and the smaller epoch
 // leaves. A pod that was off the bus fences again when it is back. Epochs follow the clock of the store (see the registry),
-// so they keep growing when the store loses its data; where the registry is away altogether, a pod takes its own clock and
-// registers later: routing never waits for presence.
+// so they keep growing when the store loses its data; where the registry is away altogether, a pod takes its own clock
+// (of two equal ones the pods' names decide) and registers later: routing never waits for presence.
 //
 // While it holds nodes it serves their subjects: calls, other frames, cancellations and fences of later holders.
 package holder

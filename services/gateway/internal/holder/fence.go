@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,11 +23,32 @@ const fenceTimeout = 2 * time.Second
 // fenceAtOnce is how many fences are under way after an outage of the bus.
 const fenceAtOnce = 64
 
+// rank orders the connections of a node. Epochs of the registry differ; those that two pods took from their clocks while
+// the registry was away may not, and then the pods' names decide.
+type rank struct {
+	epoch   ids.Epoch
+	gateway ids.GatewayID
+}
+
+func (r rank) after(other rank) bool {
+	return r.epoch > other.epoch || r.epoch == other.epoch && r.gateway > other.gateway
+}
+
+func (r rank) append(b []byte) []byte {
+	return append(append(strconv.AppendInt(b, int64(r.epoch), 10), ' '), r.gateway...)
+}
+
+func parseRank(b []byte) (rank, error) {
+	epoch, gateway, _ := strings.Cut(string(b), " ")
+	n, err := strconv.ParseInt(epoch, 10, 64)
+	return rank{ids.Epoch(n), ids.GatewayID(gateway)}, err
+}
+
 // fence tells other holders of the node that a later one exists. n.Life is held.
 func (h *Holder) fence(ctx context.Context, n *hub.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
-	m, err := h.Bus.RequestWithContext(ctx, bus.NodePrefix(n.Key())+bus.SuffixFence, strconv.AppendInt(nil, int64(n.Epoch()), 10))
+	m, err := h.Bus.RequestWithContext(ctx, bus.NodePrefix(n.Key())+bus.SuffixFence, rank{n.Epoch(), h.Gateway}.append(nil))
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil
@@ -72,7 +94,7 @@ const (
 // fenced is the old holder's side: it leaves before it answers, unless its own connection is the later one. A node whose
 // registration is on its way does not know yet, and answers when it does.
 func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
-	epoch, err := strconv.ParseInt(string(m.Data), 10, 64)
+	later, err := parseRank(m.Data)
 	if err != nil {
 		h.Logger.Warn("malformed fence", "error", err)
 		return
@@ -90,7 +112,7 @@ func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
 	h.mu.Unlock()
 	switch {
 	case own == 0:
-	case own > ids.Epoch(epoch):
+	case rank{own, h.Gateway}.after(later):
 		h.answerFence(m, fenceRefused)
 	default:
 		h.Hub.Remove(n)

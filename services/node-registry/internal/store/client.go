@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
@@ -20,7 +21,11 @@ const patience = time.Second
 //
 // Commands are not retried: a repeated deregistration would answer that there was nothing to remove, and its
 // announcement would be lost.
+//
+// The library's own log, lines on stderr in a format of its own, is turned off for the process: what fails is reported by
+// whoever asked for it.
 func Open(rawURL string) (redis.UniversalClient, error) {
+	logging.Disable()
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("redis url: %w", redact(err))
