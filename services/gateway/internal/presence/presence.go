@@ -22,7 +22,7 @@ const (
 	rpcTimeout = 2 * time.Second
 )
 
-var errCount = errors.New("the registry answered another number of requests than it was asked")
+var errCount = errs.New(errs.BusUnavailable, "the node registry answered another number of requests than it was asked")
 
 // Client talks to the node registry. Its errors are *errs.Error of reason BUS_UNAVAILABLE where the registry or its
 // store cannot be reached.
@@ -66,60 +66,72 @@ func (c *Client) Deregister(ctx context.Context, n ids.Node, epoch ids.Epoch) er
 }
 
 func (c *Client) register(ctx context.Context, batch []*nodev1.Registration) ([]*nodev1.RegisterResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.Register(ctx, &nodev1.RegisterRequest{Registrations: batch})
+	resp, err := ask(ctx, c.Registry.Register, &nodev1.RegisterRequest{Registrations: batch})
 	if err == nil && len(resp.GetResults()) != len(batch) {
-		err = errCount
+		return nil, errCount
 	}
-	return resp.GetResults(), away(err)
+	return resp.GetResults(), err
 }
 
 func (c *Client) deregister(ctx context.Context, batch []*nodev1.NodeRef) ([]bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.Deregister(ctx, &nodev1.DeregisterRequest{Nodes: batch})
+	resp, err := ask(ctx, c.Registry.Deregister, &nodev1.DeregisterRequest{Nodes: batch})
 	if err == nil && len(resp.GetRemoved()) != len(batch) {
-		err = errCount
+		return nil, errCount
 	}
-	return resp.GetRemoved(), away(err)
+	return resp.GetRemoved(), err
 }
 
 // Heartbeat renews connections; one result for each beat.
 func (c *Client) Heartbeat(ctx context.Context, beats []*nodev1.NodeBeat) ([]nodev1.BeatResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.Heartbeat(ctx, &nodev1.HeartbeatRequest{GatewayId: string(c.gateway), Beats: beats})
+	resp, err := ask(ctx, c.Registry.Heartbeat, &nodev1.HeartbeatRequest{GatewayId: string(c.gateway), Beats: beats})
 	if err == nil && len(resp.GetResults()) != len(beats) {
-		err = errCount
+		return nil, errCount
 	}
-	return resp.GetResults(), away(err)
+	return resp.GetResults(), err
 }
 
 // Report stores the pod's statistics for ttl. known is false where the store had forgotten the one before.
 func (c *Client) Report(ctx context.Context, stats *nodev1.GatewayStats, ttl time.Duration) (known bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.ReportGateway(ctx, &nodev1.ReportGatewayRequest{
+	resp, err := ask(ctx, c.Registry.ReportGateway, &nodev1.ReportGatewayRequest{
 		GatewayId: string(c.gateway), Stats: stats, Ttl: durationpb.New(ttl),
 	})
-	return resp.GetKnown(), away(err)
+	return resp.GetKnown(), err
 }
 
 // Resolve picks the node of a call.
 func (c *Client) Resolve(ctx context.Context, r *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.ResolveNode(ctx, r)
-	return resp, away(err)
+	return ask(ctx, c.Registry.ResolveNode, r)
 }
 
 // List lists a user's nodes.
 func (c *Client) List(ctx context.Context, r *nodev1.ListNodesRequest) ([]*nodev1.Node, error) {
+	resp, err := ask(ctx, c.Registry.ListNodes, r)
+	return resp.GetNodes(), err
+}
+
+// Session reports the node of a session.
+func (c *Client) Session(ctx context.Context, r *nodev1.GetSessionRequest) (*nodev1.GetSessionResponse, error) {
+	return ask(ctx, c.Registry.GetSession, r)
+}
+
+// Bind ties a session to a node.
+func (c *Client) Bind(ctx context.Context, r *nodev1.BindSessionRequest) (*nodev1.Node, error) {
+	resp, err := ask(ctx, c.Registry.BindSession, r)
+	return resp.GetNode(), err
+}
+
+// Stats adds up the statistics of all pods.
+func (c *Client) Stats(ctx context.Context) (*nodev1.GatewayStats, error) {
+	resp, err := ask(ctx, c.Registry.GetStats, &nodev1.GetStatsRequest{})
+	return resp.GetTotal(), err
+}
+
+// ask makes one RPC with a bound on its time.
+func ask[Q, A any](ctx context.Context, rpc func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (A, error) {
 	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
 	defer cancel()
-	resp, err := c.Registry.ListNodes(ctx, r)
-	return resp.GetNodes(), away(err)
+	a, err := rpc(ctx, q)
+	return a, away(err)
 }
 
 // away makes an error of the way to the registry one of ours; what the registry itself decided stays.
@@ -133,28 +145,4 @@ func away(err error) error {
 		return err
 	}
 	return errs.New(errs.BusUnavailable, "the node registry cannot be reached: %w", err)
-}
-
-// Session reports the node of a session.
-func (c *Client) Session(ctx context.Context, r *nodev1.GetSessionRequest) (*nodev1.GetSessionResponse, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.GetSession(ctx, r)
-	return resp, away(err)
-}
-
-// Bind ties a session to a node.
-func (c *Client) Bind(ctx context.Context, r *nodev1.BindSessionRequest) (*nodev1.Node, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.BindSession(ctx, r)
-	return resp.GetNode(), away(err)
-}
-
-// Stats adds up the statistics of all pods.
-func (c *Client) Stats(ctx context.Context) (*nodev1.GatewayStats, error) {
-	ctx, cancel := context.WithTimeout(ctx, rpcTimeout)
-	defer cancel()
-	resp, err := c.Registry.GetStats(ctx, &nodev1.GetStatsRequest{})
-	return resp.GetTotal(), away(err)
 }
