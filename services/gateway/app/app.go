@@ -170,7 +170,7 @@ func (a *App) startRegistry(context.Context) error {
 func (a *App) startHolder(context.Context) (err error) {
 	a.holder, err = holder.New(holder.Config{
 		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
-		Asked: func(n *hub.Node, webClient string) { a.zeus.Asked(n, webClient) },
+		Ask: func(n *hub.Node, webClient string, send func() error) error { return a.zeus.Ask(n, webClient, send) },
 	})
 	return err
 }

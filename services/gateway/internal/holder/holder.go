@@ -35,8 +35,9 @@ type Config struct {
 	Links *peer.Links
 	// MaxFrame bounds a request frame, in bytes.
 	MaxFrame int
-	// Asked hears which web client waits for what a node will say to the frame that is about to be sent.
-	Asked  func(n *hub.Node, webClient string)
+	// Ask calls send, which writes a web client's question to a node, and remembers who waits for the answer, in the order
+	// of the questions. It returns the error of send.
+	Ask    func(n *hub.Node, webClient string, send func() error) error
 	Logger *slog.Logger
 }
 

@@ -159,10 +159,14 @@ func (h *Holder) Send(key ids.Node, frame []byte, asker string) *errs.Error {
 	if n == nil {
 		return errs.New(errs.NodeNotConnected, "the node is not connected")
 	}
+	send := func() error { return n.Conn.Send(frame, nil) }
+	var err error
 	if asker != "" {
-		h.Asked(n, asker)
+		err = h.Ask(n, asker, send)
+	} else {
+		err = send()
 	}
-	if err := n.Conn.Send(frame, nil); err != nil {
+	if err != nil {
 		return errs.New(errs.NodeNotConnected, "the node's connection is closing")
 	}
 	return nil

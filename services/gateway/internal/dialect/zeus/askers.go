@@ -22,16 +22,23 @@ type asker struct {
 	until  time.Time
 }
 
-// Asked remembers that a web client waits for the workflows of a node of this pod.
-func (z *Zeus) Asked(n *hub.Node, client string) { z.askers.add(n, client) }
+// Ask sends a web client's question to a node of this pod and remembers that it waits for the workflows.
+func (z *Zeus) Ask(n *hub.Node, client string, send func() error) error {
+	return z.askers.ask(n, client, send)
+}
 
-func (a *askers) add(n *hub.Node, client string) {
+// ask sends under the lock: answers come in the order in which the questions reach the node.
+func (a *askers) ask(n *hub.Node, client string, send func() error) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if err := send(); err != nil {
+		return err
+	}
 	if a.waiting == nil {
 		a.waiting = make(map[*hub.Node][]asker)
 	}
 	a.waiting[n] = append(a.waiting[n], asker{client, time.Now().Add(askFor)})
+	return nil
 }
 
 // next returns the web client that has waited longest, and "" where none waits.
