@@ -13,9 +13,10 @@ import (
 )
 
 // RoundRobin returns the target and options that spread calls over every address of a list, or over all that a single
-// gRPC target resolves to.
-func RoundRobin(addresses string) (string, []grpc.DialOption) {
-	balance := grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`)
+// gRPC target resolves to. Calls of the services that are named must be harmless to repeat: where one ends UNAVAILABLE,
+// as when its server was killed, it is tried again on the next.
+func RoundRobin(addresses string, repeatable ...string) (string, []grpc.DialOption) {
+	balance := grpc.WithDefaultServiceConfig(serviceConfig(repeatable))
 	list := strings.Split(addresses, ",")
 	if len(list) == 1 {
 		return addresses, []grpc.DialOption{balance}
@@ -27,4 +28,17 @@ func RoundRobin(addresses string) (string, []grpc.DialOption) {
 	r := manual.NewBuilderWithScheme("list")
 	r.InitialState(state)
 	return r.Scheme() + ":///" + strings.TrimSpace(list[0]), []grpc.DialOption{balance, grpc.WithResolvers(r)}
+}
+
+func serviceConfig(repeatable []string) string {
+	const balance = `{"loadBalancingConfig":[{"round_robin":{}}]`
+	if len(repeatable) == 0 {
+		return balance + "}"
+	}
+	names := make([]string, len(repeatable))
+	for i, service := range repeatable {
+		names[i] = `{"service":"` + service + `"}`
+	}
+	return balance + `,"methodConfig":[{"name":[` + strings.Join(names, ",") + `],"retryPolicy":{"maxAttempts":3,` +
+		`"initialBackoff":"0.01s","maxBackoff":"0.1s","backoffMultiplier":3,"retryableStatusCodes":["UNAVAILABLE"]}}]}`
 }

@@ -24,6 +24,7 @@ import (
 
 // Options of a cluster; the zero value has two gateways and one registry, in trusted mode.
 type Options struct {
+	// Gateways below zero are none, for a test that starts them itself.
 	Gateways, Registries int
 	// Gateway changes the configuration of gateway i before it starts.
 	Gateway func(i int, c *gateway.Config)
@@ -89,6 +90,24 @@ func (c *Cluster) StartRegistry() *Pod {
 	must(c.t, config.Defaults(&cfg))
 	cfg.PodName = fmt.Sprintf("registry-%d", len(c.Registries))
 	cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
+	p := c.startRegistry(cfg)
+	c.Registries = append(c.Registries, p)
+	return p
+}
+
+// RestartRegistry stops registry i, unless it was stopped, and starts it again where it was.
+func (c *Cluster) RestartRegistry(i int) {
+	c.t.Helper()
+	c.Registries[i].Stop(c.t)
+	var cfg registry.Config
+	must(c.t, config.Defaults(&cfg))
+	cfg.PodName = fmt.Sprintf("registry-%d", i)
+	cfg.GRPCAddr, cfg.AdminAddr = c.Registries[i].Addr, "127.0.0.1:0"
+	c.Registries[i] = c.startRegistry(cfg)
+}
+
+func (c *Cluster) startRegistry(cfg registry.Config) *Pod {
+	c.t.Helper()
 	cfg.RedisURL, cfg.NATSURL = config.Secret(c.Redis.URL()), config.Secret(c.NATS.URL())
 	if c.opts.Registry != nil {
 		c.opts.Registry(&cfg)
@@ -98,7 +117,6 @@ func (c *Cluster) StartRegistry() *Pod {
 	p := &Pod{}
 	p.run(c.t, app.Run, app.Started())
 	p.Addr = app.GRPCAddr()
-	c.Registries = append(c.Registries, p)
 	return p
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/target"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
@@ -158,7 +159,7 @@ func (a *App) startRegistry(context.Context) error {
 		return err
 	}
 	opts = append(opts, a.tracing.DialOptions()...)
-	addr, balance := target.RoundRobin(a.cfg.RegistryAddr)
+	addr, balance := target.RoundRobin(a.cfg.RegistryAddr, nodev1.NodeRegistryService_ServiceDesc.ServiceName)
 	opts = append(append(opts, balance...), grpc.WithConnectParams(reconnect))
 	if a.registry, err = grpc.NewClient(addr, opts...); err != nil {
 		return err
