@@ -69,4 +69,12 @@ func (in *instance) stop() error {
 
 func (in *instance) addr() string { return loopbackAddr(in.port) }
 
-func (in *instance) url() string { return in.kind.name + "://" + in.addr() }
+// url has a stand-in be waited for longer than a server: it runs on the test's own processors, and stops for a step of its
+// clock.
+func (in *instance) url() string {
+	u := in.kind.name + "://" + in.addr()
+	if in.source.standIn && in.kind.name == "redis" {
+		u += "?read_timeout=10s"
+	}
+	return u
+}

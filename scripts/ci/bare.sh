@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Runs a command as on a machine that has Go, make and a shell, and nothing else on its PATH. Usage: bare.sh make test
+# Runs a command as on a machine that has Go, make and what every Debian has, and nothing else on its PATH.
+# Usage: bare.sh make test
 set -euo pipefail
 bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 for tool in go make bash sh; do ln -s "$(command -v "$tool")" "$bin/$tool"; done
+dpkg -L coreutils | grep -E '/s?bin/[^/]+$' | xargs -r ln -s -t "$bin"
 env -u TEST_REQUIRE_REAL -u TEST_REDIS_URL -u TEST_NATS_URL PATH="$bin" "$@"

@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 )
 
 const lateAnswers = "hecaton_gateway_late_answers_total"
@@ -56,7 +57,8 @@ func TestATimeoutTellsCallerAndNodeAndCountsTheLateAnswer(t *testing.T) {
 // Seed 000, "MCP Result Content Types": the default timeout is 60 seconds. REST has no other.
 func TestACallThatDoesNotSayWaitsSixtySeconds(t *testing.T) {
 	t.Parallel()
-	c := cluster.Start(t, cluster.Options{})
+	// The node sends nothing meanwhile, and after 60 s of that it would be taken for gone.
+	c := cluster.Start(t, cluster.Options{Gateway: func(_ int, c *gateway.Config) { c.HeartbeatLimit = 2 * time.Minute }})
 	n := node(t, c.Gateways[0], "u", "n")
 	n.Register(`"max_concurrent_tasks":8`)
 	everyWay(t, c.Gateways, &toolv1.Call{UserId: "u", NodeId: "n", ToolName: "click"}, func(way string, got cluster.Ended) {

@@ -41,7 +41,7 @@ const (
 )
 
 // shortLease is long enough for a test to act within it on a slow machine, and short enough to wait for its end.
-const shortLease = 400 * time.Millisecond
+const shortLease = 800 * time.Millisecond
 
 // replica is one running registry and a client of it.
 type replica struct {

@@ -4,8 +4,10 @@
 package fanout
 
 import (
+	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -54,8 +56,24 @@ func (f *Fanout) Close() {
 	f.work.Wait()
 }
 
-// Join makes a web client reachable from every pod.
-func (f *Fanout) Join(w *hub.Web) error {
+// Join makes a web client reachable from every pod: when it returns, the bus sends what is for the client. Where the bus
+// is away, it will once it is back.
+func (f *Fanout) Join(ctx context.Context, w *hub.Web) error {
+	if err := f.listen(w); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
+	if err := f.bus.FlushWithContext(ctx); err != nil {
+		f.log.Warn("web client joined without the bus", "error", err)
+	}
+	return nil
+}
+
+// joinTimeout bounds the wait for the bus's word that it heard of a subscription.
+const joinTimeout = 2 * time.Second
+
+func (f *Fanout) listen(w *hub.Web) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	l := f.users[w.User]

@@ -31,7 +31,7 @@ const (
 )
 
 // shortLease is long enough for a test to act within it on a slow machine, and short enough to wait for its end.
-const shortLease = 400 * time.Millisecond
+const shortLease = 800 * time.Millisecond
 
 // TestContract is what every kind of Redis has to do. The cases of one kind run one after the other, each on an empty
 // Redis.

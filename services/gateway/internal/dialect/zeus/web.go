@@ -32,7 +32,7 @@ func (z *Zeus) web(w http.ResponseWriter, r *http.Request) {
 func (z *Zeus) beginWeb(c *conn.Conn, user ids.UserID) conn.Handler {
 	client := &hub.Web{User: user, Name: uuid.NewString(), Conn: c}
 	client.Ping.Frame = framePing
-	if err := z.Fanout.Join(client); err != nil {
+	if err := z.Fanout.Join(z.ctx, client); err != nil {
 		z.Logger.Warn("web client refused", "error", err)
 		c.Close(conn.Overloaded)
 		return drop
