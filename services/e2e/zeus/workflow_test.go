@@ -69,14 +69,16 @@ func TestAWorkflowThatTimesOutEndsForEveryWebClient(t *testing.T) {
 	ext.Silent()
 	webs := []*cluster.Client{c.Gateways[0].Web(t, "u"), c.Gateways[1].Web(t, "u"), c.Gateways[2].Web(t, "u"), c.Gateways[2].Web(t, "u")}
 	stranger := c.Gateways[1].Web(t, "v")
+	var runs []*running
 	for _, g := range c.Gateways {
-		run := execute(t.Context(), t, g, &toolv1.ExecuteWorkflowRequest{UserId: "u", WorkflowId: "wf", Timeout: durationpb.New(200 * time.Millisecond)})
+		runs = append(runs, execute(t.Context(), t, g, &toolv1.ExecuteWorkflowRequest{UserId: "u", WorkflowId: "wf", Timeout: durationpb.New(2 * time.Second)}))
 		ext.Expect(`{"type":"execute_workflow","workflow_id":"wf","variables":{}}`)
+	}
+	for _, run := range runs {
 		for _, w := range webs {
 			w.Expect(timedOut)
 		}
-		<-run.done
-		if !isReason(run.err, errs.ToolTimeout, codes.DeadlineExceeded) {
+		if <-run.done; !isReason(run.err, errs.ToolTimeout, codes.DeadlineExceeded) {
 			t.Error(run.err)
 		}
 	}
