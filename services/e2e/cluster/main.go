@@ -19,7 +19,7 @@ func Main(m *testing.M) {
 	chosen := false
 	flag.Visit(func(f *flag.Flag) { chosen = chosen || f.Name == "test.parallel" })
 	if !chosen {
-		_ = flag.Set("test.parallel", "12") // a number always parses
+		_ = flag.Set("test.parallel", "8") // a number always parses
 	}
 	// The Redis client of a registry that stopped while its Redis was away tries once more within a second, then ends.
 	testkit.Main(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))

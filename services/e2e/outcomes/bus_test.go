@@ -27,7 +27,7 @@ func TestWithoutTheBusOtherPodsNodesAreRefusedAtOnceAndOwnOnesWork(t *testing.T)
 	// A node that connects meanwhile is held by its pod, and found by the others once the bus is back.
 	begun := time.Now()
 	named(t, c.Gateways[1], "u", "late")
-	if took := time.Since(begun); took > roundTrip {
+	if took := time.Since(begun); took > 1900*time.Millisecond { // what the pod would wait for the bus
 		t.Errorf("connecting took %v", took)
 	}
 	everyWay(t, c.Gateways[1:], call("u", "late", time.Minute), func(way string, got cluster.Ended) { answered(t, way, got) })

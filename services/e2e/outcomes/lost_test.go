@@ -9,33 +9,39 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// disconnect runs a call, ends its node's socket, and returns how long after that the caller heard.
-func disconnect(t *testing.T, holder, entry *cluster.Gateway, w cluster.Way, user string) time.Duration {
+// disconnect runs a call, ends its node's socket, and returns how long after that the caller heard; and how long a call
+// to the node took before, which is what the machine makes of some microseconds.
+func disconnect(t *testing.T, holder, entry *cluster.Gateway, w cluster.Way, user string) (heard, usual time.Duration) {
 	t.Helper()
 	n := node(t, holder, user, "n")
 	end := begin(t.Context(), w, entry, call(user, "n", time.Minute))
+	n.Answer(n.Call(), cluster.Text("here"))
+	usual = ended(t, end).Took
+	end = begin(t.Context(), w, entry, call(user, "n", time.Minute))
 	n.Call()
-	begin := time.Now()
+	dropped := time.Now()
 	n.Cut()
 	got := ended(t, end)
-	took := time.Since(begin)
+	heard = time.Since(dropped)
 	expect(t, w.Name, got, "NODE_DISCONNECTED")
-	return took
+	return heard, usual
 }
 
-// The median of several, since a busy machine may hold up any one of them.
+// Not parallel, so that this package at least leaves the machine alone; and the median of several, since others may hold
+// up any one of them.
 func TestACallWhoseSocketDropsEndsWithinATenthOfASecond(t *testing.T) {
-	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
 	for i, entry := range c.Gateways {
-		var took []time.Duration
+		var heard, usual []time.Duration
 		for round := range 12 {
 			w := cluster.Ways[round%len(cluster.Ways)]
-			took = append(took, disconnect(t, c.Gateways[0], entry, w, "u"+strconv.Itoa(i)+"-"+strconv.Itoa(round)))
+			h, u := disconnect(t, c.Gateways[0], entry, w, "u"+strconv.Itoa(i)+"-"+strconv.Itoa(round))
+			heard, usual = append(heard, h), append(usual, u)
 		}
-		slices.Sort(took)
-		if median := took[len(took)/2]; median > 100*time.Millisecond {
-			t.Errorf("through gateway %d callers heard after %v", i, took)
+		slices.Sort(heard)
+		slices.Sort(usual)
+		if limit := 100*time.Millisecond + 2*usual[6]; heard[6] > limit {
+			t.Errorf("through gateway %d callers heard after %v, where calls take %v", i, heard, usual)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func TestANodeNeverReceivesACallTwice(t *testing.T) {
 		<-time.After(rand.N(60 * time.Millisecond))
 	}
 	stop()
-	if reasons := l.Check(t, "NODE_DISCONNECTED"); reasons[""] < 100 {
+	if reasons := l.Check(t, "NODE_DISCONNECTED"); reasons[""] < 20 {
 		t.Errorf("only %d calls were answered", reasons[""])
 	}
 }

@@ -18,6 +18,9 @@ import (
 
 const lateAnswers = "hecaton_gateway_late_answers_total"
 
+// short is a timeout that passes soon, and yet not before a call reaches its node on a busy machine.
+const short = 1500 * time.Millisecond
+
 // cancelled fails unless the node's next frame is the notification for this call, to the byte.
 func cancelled(t *testing.T, n *cluster.Client, of cluster.ToolCall) {
 	t.Helper()
@@ -36,10 +39,10 @@ func TestATimeoutTellsCallerAndNodeAndCountsTheLateAnswer(t *testing.T) {
 	for i, g := range c.Gateways {
 		for _, w := range cluster.Ways[:3] {
 			way := w.Name + " through gateway " + strconv.Itoa(i)
-			got := w.Call(t.Context(), g, call("u", "n", 300*time.Millisecond))
+			got := w.Call(t.Context(), g, call("u", "n", short))
 			expect(t, way, got, "TOOL_TIMEOUT")
-			if got.Took < 290*time.Millisecond || got.Took > roundTrip {
-				t.Errorf("%s: took %v, want 300 ms", way, got.Took)
+			if got.Took < short-10*time.Millisecond || got.Took > short+roundTrip {
+				t.Errorf("%s: took %v, want 1.5 s", way, got.Took)
 			}
 			lost := n.Call()
 			cancelled(t, n, lost)
@@ -77,11 +80,11 @@ func TestTheDeadlineOfAnRPCShortensTheTimeout(t *testing.T) {
 	for i, g := range c.Gateways {
 		for _, w := range cluster.Ways[:2] { // a stream of many calls has no deadline of its own
 			way := w.Name + " through gateway " + strconv.Itoa(i)
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), short)
 			got := w.Call(ctx, g, call("u", "n", time.Minute))
 			cancel()
 			// The client's library hears the cluster or its own clock, whichever is first.
-			if got.Code != codes.DeadlineExceeded || got.Took > roundTrip {
+			if got.Code != codes.DeadlineExceeded || got.Took > short+roundTrip {
 				t.Errorf("%s: %v", way, got)
 			}
 			cancelled(t, n, n.Call())
