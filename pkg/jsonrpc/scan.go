@@ -268,18 +268,26 @@ func hex4(b []byte) bool {
 const (
 	lows  = 0x0101010101010101
 	highs = 0x8080808080808080
+	// up lifts the printable ASCII bytes of a word, from 0x20 on, over 0x7f, and leaves those below under it.
+	up = lows * 0x60
 )
 
-// plain refuses control characters and broken UTF-8 in b[from:to], eight bytes at a time while they are ASCII.
+func word(s []byte) uint64 { return binary.LittleEndian.Uint64(s) }
+
+// plain refuses control characters and broken UTF-8 in b[from:to]. Printable ASCII, which is all there is in pictures, goes
+// eight words at a time.
 func plain(b []byte, from, to int) error {
 	s := b[from:to]
-	for len(s) >= 8 {
-		w := binary.LittleEndian.Uint64(s)
-		// The first term is set where a byte is not ASCII, the second where an ASCII byte is below 0x20.
-		if (w|(w-lows*0x20)&^w)&highs != 0 {
+	for len(s) >= 64 {
+		w0, w1, w2, w3 := word(s), word(s[8:]), word(s[16:]), word(s[24:])
+		w4, w5, w6, w7 := word(s[32:]), word(s[40:]), word(s[48:]), word(s[56:])
+		// Carries of the sums come from bytes that are not ASCII only, and those show in other.
+		lifted := (w0 + up) & (w1 + up) & (w2 + up) & (w3 + up) & (w4 + up) & (w5 + up) & (w6 + up) & (w7 + up)
+		other := w0 | w1 | w2 | w3 | w4 | w5 | w6 | w7
+		if lifted&^other&highs != highs {
 			break
 		}
-		s = s[8:]
+		s = s[64:]
 	}
 	for n, c := range s {
 		if c < 0x20 {

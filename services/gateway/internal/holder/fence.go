@@ -16,9 +16,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
 )
 
-// fenceTimeout bounds the wait for an old holder's word. One that does not answer is lost, or cut off and will hear of
-// its successor from the registry.
-const fenceTimeout = 2 * time.Second
+// fenceTimeout bounds the wait for an old holder's word. One that does not answer is lost (the bus takes a while to forget
+// the subscriptions of ten thousand nodes), or cut off and will hear of its successor from the registry.
+const fenceTimeout = 500 * time.Millisecond
 
 // fenceAtOnce is how many fences are under way after an outage of the bus.
 const fenceAtOnce = 64
