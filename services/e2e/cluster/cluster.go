@@ -26,6 +26,8 @@ import (
 type Options struct {
 	// Gateways below zero are none, for a test that starts them itself.
 	Gateways, Registries int
+	// RedisURL and NATSURL name servers that are there already; where empty, the cluster has its own.
+	RedisURL, NATSURL string
 	// Gateway changes the configuration of gateway i before it starts.
 	Gateway func(i int, c *gateway.Config)
 	// Registry changes the configuration of every registry.
@@ -35,8 +37,8 @@ type Options struct {
 // Cluster is a running cluster.
 type Cluster struct {
 	t        testing.TB
-	NATS     *testkit.Server
-	Redis    *testkit.RedisServer
+	NATS     *testkit.Server      // nil where Options named one
+	Redis    *testkit.RedisServer // nil where Options named one
 	Gateways []*Gateway
 	// Registries are the replicas; the gateways know all of them.
 	Registries []*Pod
@@ -62,7 +64,15 @@ type Gateway struct {
 // Start starts a cluster that ends with the test.
 func Start(t testing.TB, opts Options) *Cluster {
 	t.Helper()
-	c := &Cluster{t: t, opts: opts, NATS: testkit.OwnNATS(t), Redis: testkit.OwnRedis(t)}
+	c := &Cluster{t: t, opts: opts}
+	if opts.NATSURL == "" {
+		c.NATS = testkit.OwnNATS(t)
+		c.opts.NATSURL = c.NATS.URL()
+	}
+	if opts.RedisURL == "" {
+		c.Redis = testkit.OwnRedis(t)
+		c.opts.RedisURL = c.Redis.URL()
+	}
 	for range max(1, opts.Registries) {
 		c.StartRegistry()
 	}
@@ -108,7 +118,7 @@ func (c *Cluster) RestartRegistry(i int) {
 
 func (c *Cluster) startRegistry(cfg registry.Config) *Pod {
 	c.t.Helper()
-	cfg.RedisURL, cfg.NATSURL = config.Secret(c.Redis.URL()), config.Secret(c.NATS.URL())
+	cfg.RedisURL, cfg.NATSURL = config.Secret(c.opts.RedisURL), config.Secret(c.opts.NATSURL)
 	if c.opts.Registry != nil {
 		c.opts.Registry(&cfg)
 	}
@@ -157,7 +167,7 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	cfg.PodName = fmt.Sprintf("gateway-%d", i)
 	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	cfg.PeerAddr = "127.0.0.1:0"
-	cfg.NATSURL = config.Secret(c.NATS.URL())
+	cfg.NATSURL = config.Secret(c.opts.NATSURL)
 	cfg.RegistryAddr = c.registryTarget()
 	cfg.Auth.Mode = auth.Trusted
 	cfg.DrainSpread = 200 * time.Millisecond

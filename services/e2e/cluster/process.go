@@ -58,7 +58,7 @@ func (c *Cluster) StartRegistryProcess() *Process {
 func (c *Cluster) startProcess(role string) (*Process, []string) {
 	c.t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envRole+"="+role, envNATS+"="+c.NATS.URL(), envRedis+"="+c.Redis.URL(), envRegistry+"="+c.registryTarget())
+	cmd.Env = append(os.Environ(), envRole+"="+role, envNATS+"="+c.opts.NATSURL, envRedis+"="+c.opts.RedisURL, envRegistry+"="+c.registryTarget())
 	cmd.Stderr = os.Stderr
 	life, err := cmd.StdinPipe() // closed with this process, however that ends
 	must(c.t, err)

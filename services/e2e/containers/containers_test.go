@@ -11,10 +11,11 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 	"github.com/hecaton-dev/hecaton/services/e2e/containers"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { cluster.Main(m) }
 
 func TestRedisAnswersAndRestartsEmpty(t *testing.T) {
 	t.Parallel()
