@@ -78,7 +78,7 @@ func New(cfg Config) (*Holder, error) {
 		return nil, err
 	}
 	cfg.Bus.OnReconnect(func() {
-		h.work.Go(h.outbox.flush)
+		h.work.Go(func() { h.outbox.flush(h.life) })
 		h.work.Go(h.refence)
 	})
 	h.work.Go(h.serve)

@@ -1,8 +1,6 @@
 package holder
 
 import (
-	"bytes"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -61,49 +59,4 @@ func (h *Holder) shortcut(subject string, answer *frame.Buffer, back func(*frame
 	}
 	gateway, number, err := bus.ReplyTo(subject)
 	return err == nil && h.Links.Send(gateway, number, answer, back)
-}
-
-// outboxLimit bounds the answers that wait for the bus, in bytes.
-const outboxLimit = 64 << 20
-
-// outbox keeps the ends of calls that could not be published, until the bus is back or nobody waits for them any more.
-type outbox struct {
-	bus *bus.Conn
-
-	mu    sync.Mutex
-	bytes int
-	kept  []kept
-}
-
-type kept struct {
-	msg      *nats.Msg
-	deadline time.Time
-}
-
-// keep stores a copy; over the limit the answer is lost, and the router says that the outcome is unknown.
-func (o *outbox) keep(m *nats.Msg, deadline time.Time) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.bytes+len(m.Data) > outboxLimit {
-		return
-	}
-	m.Data = bytes.Clone(m.Data)
-	o.bytes += len(m.Data)
-	o.kept = append(o.kept, kept{m, deadline})
-}
-
-// flush sends what is still wanted.
-func (o *outbox) flush() {
-	o.mu.Lock()
-	kept := o.kept
-	o.kept, o.bytes = nil, 0
-	o.mu.Unlock()
-	for _, k := range kept {
-		if time.Now().After(k.deadline) {
-			continue
-		}
-		if o.bus.PublishAny(k.msg) != nil {
-			o.keep(k.msg, k.deadline)
-		}
-	}
 }
