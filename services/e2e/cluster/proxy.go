@@ -2,21 +2,21 @@ package cluster
 
 import (
 	"errors"
-	"io"
 	"net"
 	"sync"
 	"testing"
 )
 
-// Proxy is a TCP proxy that a test can cut, so that one pod loses a server that the others still have.
+// Proxy is a TCP proxy that a test can cut or freeze, so that one pod loses a server that the others still have.
 type Proxy struct {
 	to   string
 	ln   net.Listener
 	work sync.WaitGroup
 
-	mu   sync.Mutex
-	cut  bool
-	open map[net.Conn]struct{}
+	mu     sync.Mutex
+	cut    bool
+	frozen chan struct{} // closed when bytes flow again; nil while they do
+	open   map[net.Conn]struct{}
 }
 
 // NewProxy starts a proxy to an address; it ends with the test.
@@ -29,6 +29,7 @@ func NewProxy(t testing.TB, to string) *Proxy {
 	t.Cleanup(func() {
 		_ = ln.Close()
 		p.Cut()
+		p.Heal()
 		p.work.Wait()
 	})
 	return p
@@ -47,11 +48,46 @@ func (p *Proxy) Cut() {
 	}
 }
 
-// Heal lets connections through again.
+// Freeze keeps connections open and lets nothing through: neither end is told.
+func (p *Proxy) Freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.frozen == nil {
+		p.frozen = make(chan struct{})
+	}
+}
+
+// Heal lets connections, and what they hold, through again.
 func (p *Proxy) Heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cut = false
+	if p.frozen != nil {
+		close(p.frozen)
+		p.frozen = nil
+	}
+}
+
+// pass copies until either end is closed.
+func (p *Proxy) pass(to, from net.Conn) {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		p.mu.Lock()
+		frozen := p.frozen
+		p.mu.Unlock()
+		if frozen != nil {
+			<-frozen
+		}
+		if n > 0 {
+			if _, err := to.Write(buf[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 func (p *Proxy) accept() {
@@ -79,10 +115,10 @@ func (p *Proxy) serve(from net.Conn) {
 	defer p.forget(from, to)
 	var back sync.WaitGroup
 	back.Go(func() {
-		_, _ = io.Copy(from, to)
+		p.pass(from, to)
 		_ = from.Close()
 	})
-	_, _ = io.Copy(to, from)
+	p.pass(to, from)
 	_ = to.Close()
 	back.Wait()
 }

@@ -3,8 +3,10 @@ package faults_test
 import (
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 )
@@ -40,6 +42,44 @@ func TestAfterAPartitionOfTheBusExactlyOneConnectionSurvives(t *testing.T) {
 		soon(t, func() bool { return reaches(t, c, call(user, "n"), "later") }, "calls reach the later connection from every pod")
 		if !later.Open() || !lists(t, c, user, "n") {
 			t.Errorf("round %d: the later connection is open: %v, and listed: %v", round, later.Open(), lists(t, c, user, "n"))
+		}
+	}
+}
+
+// Nobody is told: the server still counts the frozen pod among those who hold the node, and hands it calls until it
+// notices. They are lost, and say so; the node never sees one twice.
+func TestAPodThatHangsLosesCallsAloudAndItsConnectionAfterwards(t *testing.T) {
+	t.Parallel()
+	c := cluster.Start(t, cluster.Options{Gateways: 2})
+	proxy := cluster.NewProxy(t, c.NATS.Addr())
+	hangs := c.StartGateway(func(cfg *gateway.Config) { cfg.NATSURL = config.Secret("nats://" + proxy.Addr()) })
+	l := &cluster.Ledger{User: "u", Node: "n"}
+	old := hangs.Extension(t, "u", "n")
+	old.Silent()
+	old.Serve(l.See)
+	stop := l.Load(t.Context(), 8, func(i, attempt int) (cluster.Way, *cluster.Gateway) {
+		return cluster.Ways[i%4], c.Gateways[(i/4+attempt)%2]
+	})
+	soon(t, func() bool { return l.Answered() > 50 }, "calls are answered")
+	proxy.Freeze()
+	later := c.Gateways[0].Extension(t, "u", "n")
+	later.Serve(l.See)
+	before := l.Answered()
+	testkit.Eventually(t, 30*time.Second, func() bool { return l.Answered() > before+20 }, "calls reach the later connection")
+	<-time.After(6 * time.Second) // longer than a router takes silence for
+	proxy.Heal()
+	soon(t, func() bool { return !old.Open() }, "the old connection is closed")
+	if code := old.Ended(); code != 4409 {
+		t.Errorf("the old connection closed with %d", code)
+	}
+	stop()
+	l.Check(t, "HOLDER_LOST", "NODE_DISCONNECTED")
+	if !later.Open() || !lists(t, c, "u", "n") {
+		t.Error("the later connection is not there")
+	}
+	for i, g := range c.Gateways {
+		if got := cluster.Unary(t.Context(), g, call("u", "n")); got.Reason != "" || got.Err != nil {
+			t.Errorf("gateway %d: %v", i, got)
 		}
 	}
 }
