@@ -84,15 +84,19 @@ func (o *outbox) flush(ctx context.Context) {
 
 // send publishes a batch and returns what nobody heard. The server tells of that before it answers the flush.
 func (o *outbox) send(ctx context.Context, batch []kept) (unheard []kept) {
-	inbox := o.bus.NewRespInbox()
-	refusals, err := o.bus.SubscribeSync(inbox + ".*")
+	parts := 0
+	for _, k := range batch {
+		parts += 1 + len(k.msg.Data)/o.bus.MaxMessage()
+	}
+	inbox, refusals := o.bus.NewRespInbox()+".", make(chan *nats.Msg, parts)
+	sub, err := o.bus.ChanSubscribe(inbox+"*", refusals)
 	if err != nil {
 		return batch
 	}
-	defer func() { _ = refusals.Unsubscribe() }() // fails only once the bus is closed
+	defer func() { _ = sub.Unsubscribe() }() // fails only once the bus is closed
 	failed := make([]bool, len(batch))
 	for i, k := range batch {
-		k.msg.Reply = inbox + "." + strconv.Itoa(i)
+		k.msg.Reply = inbox + strconv.Itoa(i)
 		failed[i] = o.bus.PublishAny(k.msg) != nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
@@ -100,12 +104,9 @@ func (o *outbox) send(ctx context.Context, batch []kept) (unheard []kept) {
 	if o.bus.FlushWithContext(ctx) != nil {
 		return batch
 	}
-	for {
-		m, err := refusals.NextMsg(time.Millisecond)
-		if err != nil {
-			break
-		}
-		i, err := strconv.Atoi(strings.TrimPrefix(m.Subject, inbox+"."))
+	for len(refusals) > 0 {
+		m := <-refusals
+		i, err := strconv.Atoi(strings.TrimPrefix(m.Subject, inbox))
 		if err == nil && i < len(batch) && envelope.NoResponders(m) {
 			failed[i] = true
 		}
