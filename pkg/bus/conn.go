@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -31,6 +32,7 @@ type Options struct {
 type Conn struct {
 	*nats.Conn
 	closed chan struct{}
+	back   atomic.Int64 // Unix nanoseconds of the last reconnection; 0 before the first
 
 	mu          sync.Mutex
 	reconnected []func()
@@ -61,6 +63,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
 			log.Info("bus back", "server", nc.ConnectedUrlRedacted())
+			c.back.Store(time.Now().UnixNano())
 			c.leaveAgain()
 			c.runReconnected()
 		}),
@@ -113,6 +116,13 @@ func (c *Conn) runReconnected() {
 
 // Up reports whether the bus can be reached now.
 func (c *Conn) Up() bool { return c.Status() == nats.CONNECTED }
+
+// settling is how long after a reconnection others may still be on their way back.
+const settling = time.Second
+
+// Settled reports whether nobody else is likely to be on the way back to the bus: before that, that a request has no
+// responders says little.
+func (c *Conn) Settled() bool { return time.Since(time.Unix(0, c.back.Load())) > settling }
 
 // FlushWithContext returns once the server has seen everything that was published or subscribed. Like a publish it fails at
 // once while the bus is away, where the one of nats.go waits.

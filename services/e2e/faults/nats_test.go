@@ -50,6 +50,9 @@ func TestNATSRestartedUnderLoadLosesNothingSilently(t *testing.T) {
 	if l.Retries("BUS_UNAVAILABLE") == 0 {
 		t.Error("no call noticed that the bus was away")
 	}
+	if n := l.Retries("NODE_NOT_CONNECTED"); n != 0 {
+		t.Errorf("%d calls heard that a node is not connected, which was all the time", n)
+	}
 	if lost := reasons["HOLDER_LOST"]; lost > reasons[""]/5 {
 		t.Errorf("%d of the calls were lost", lost)
 	}

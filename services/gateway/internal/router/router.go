@@ -155,6 +155,10 @@ func (r *Router) heard(m *nats.Msg) {
 		return // over already
 	}
 	if envelope.NoResponders(m) {
+		if !r.Bus.Settled() {
+			p.fail(errs.New(errs.BusUnavailable, "the bus has just come back, and the node's pod may not have yet"))
+			return
+		}
 		p.fail(errs.New(errs.NodeNotConnected, "the node is not connected"))
 		return
 	}
