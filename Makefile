@@ -53,7 +53,7 @@ bench: ## measure a call beside a bare relay in one run, and print the ratios
 
 .PHONY: generate tidy fmt lint
 generate: ## regenerate proto/gen
-	cd proto && GOWORK=off go tool -modfile=../scripts/tools/go.mod buf generate
+	scripts/buf.sh generate
 
 tidy: ## go mod tidy in every module
 	for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy); done

@@ -4,7 +4,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t modules < <(scripts/modules.sh)
-tools=$PWD/scripts/tools/go.mod
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=()
@@ -18,9 +17,7 @@ check() {
   "$@" || failed+=("$name: $remedy")
 }
 
-buf() { (cd proto && GOWORK=off go tool -modfile="$tools" buf "$@"); }
-
-generated() { buf generate -o "$tmp" && diff -r proto/gen "$tmp/gen"; }
+generated() { scripts/buf.sh generate -o "$tmp" && diff -r proto/gen "$tmp/gen"; }
 
 formatted() {
   local files
@@ -42,7 +39,8 @@ unbroken() {
   main=$(git rev-parse -q --verify origin/main || git rev-parse -q --verify main || git rev-parse HEAD)
   base=$(git merge-base HEAD "$main")
   [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse -q --verify HEAD^ || echo "$base")
-  git archive "$base" proto | tar -x -C "$tmp" && buf breaking --against "$tmp/proto"
+  git archive "$base" proto | tar -x -C "$tmp" && scripts/buf.sh -C "$tmp/proto" build -o "$tmp/base.binpb" &&
+    scripts/buf.sh build -o "$tmp/now.binpb" && scripts/buf.sh breaking "$tmp/now.binpb" --against "$tmp/base.binpb"
 }
 
 scripts_clean() {
@@ -56,7 +54,7 @@ scripts_clean() {
 tools_work() { (cd scripts/tools && GOWORK=off go vet ./... && GOWORK=off go test ./...); }
 
 check 'proto/gen is what the protos generate' 'run make generate' generated
-check 'the protos follow the style' 'see buf lint above' buf lint
+check 'the protos follow the style' 'see buf lint above' scripts/buf.sh lint
 check 'the protos keep what main promises' 'keep the old field, or version the package' unbroken
 check 'Go files are formatted' 'run make fmt' formatted
 check 'go.mod files are tidy' 'run make tidy' tidy

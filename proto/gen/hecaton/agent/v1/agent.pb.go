@@ -4,13 +4,21 @@
 // 	protoc        (unknown)
 // source: hecaton/agent/v1/agent.proto
 
-// Agents: runs that stream, pause for a person and resume.
+// Agents: runs that stream, pause for a person and resume on any pod.
+//
+// Whose request it is stands in the metadata key "hecaton-user", set by the gateway that authenticated it, and in no
+// message: nobody can name another user. A session of another user is absent.
+//
+// A refusal is a status with google.rpc.ErrorInfo, domain "hecaton.dev", and the reason: SESSION_NOT_FOUND, RUN_ACTIVE,
+// INTERRUPTED, NOT_INTERRUPTED, ALREADY_DECIDED, ... (package refusal has the table).
 
 package agentv1
 
 import (
+	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -22,6 +30,111 @@ const (
 	// Verify that runtime/protoimpl is sufficiently up-to-date.
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
+
+type InvokeRequest_OnDisconnect int32
+
+const (
+	InvokeRequest_ON_DISCONNECT_UNSPECIFIED InvokeRequest_OnDisconnect = 0
+	InvokeRequest_ON_DISCONNECT_CONTINUE    InvokeRequest_OnDisconnect = 1
+	InvokeRequest_ON_DISCONNECT_CANCEL      InvokeRequest_OnDisconnect = 2
+)
+
+// Enum value maps for InvokeRequest_OnDisconnect.
+var (
+	InvokeRequest_OnDisconnect_name = map[int32]string{
+		0: "ON_DISCONNECT_UNSPECIFIED",
+		1: "ON_DISCONNECT_CONTINUE",
+		2: "ON_DISCONNECT_CANCEL",
+	}
+	InvokeRequest_OnDisconnect_value = map[string]int32{
+		"ON_DISCONNECT_UNSPECIFIED": 0,
+		"ON_DISCONNECT_CONTINUE":    1,
+		"ON_DISCONNECT_CANCEL":      2,
+	}
+)
+
+func (x InvokeRequest_OnDisconnect) Enum() *InvokeRequest_OnDisconnect {
+	p := new(InvokeRequest_OnDisconnect)
+	*p = x
+	return p
+}
+
+func (x InvokeRequest_OnDisconnect) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (InvokeRequest_OnDisconnect) Descriptor() protoreflect.EnumDescriptor {
+	return file_hecaton_agent_v1_agent_proto_enumTypes[0].Descriptor()
+}
+
+func (InvokeRequest_OnDisconnect) Type() protoreflect.EnumType {
+	return &file_hecaton_agent_v1_agent_proto_enumTypes[0]
+}
+
+func (x InvokeRequest_OnDisconnect) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use InvokeRequest_OnDisconnect.Descriptor instead.
+func (InvokeRequest_OnDisconnect) EnumDescriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{8, 0}
+}
+
+// How far to go.
+type FollowRequest_Until int32
+
+const (
+	FollowRequest_UNTIL_UNSPECIFIED FollowRequest_Until = 0
+	// To the end of the last kept event.
+	FollowRequest_UNTIL_LAST FollowRequest_Until = 1
+	// Until the caller leaves: events of later runs follow.
+	FollowRequest_UNTIL_FOREVER FollowRequest_Until = 2
+	// To the `complete` of the run that is active, or was the last.
+	FollowRequest_UNTIL_RUN_ENDS FollowRequest_Until = 3
+)
+
+// Enum value maps for FollowRequest_Until.
+var (
+	FollowRequest_Until_name = map[int32]string{
+		0: "UNTIL_UNSPECIFIED",
+		1: "UNTIL_LAST",
+		2: "UNTIL_FOREVER",
+		3: "UNTIL_RUN_ENDS",
+	}
+	FollowRequest_Until_value = map[string]int32{
+		"UNTIL_UNSPECIFIED": 0,
+		"UNTIL_LAST":        1,
+		"UNTIL_FOREVER":     2,
+		"UNTIL_RUN_ENDS":    3,
+	}
+)
+
+func (x FollowRequest_Until) Enum() *FollowRequest_Until {
+	p := new(FollowRequest_Until)
+	*p = x
+	return p
+}
+
+func (x FollowRequest_Until) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FollowRequest_Until) Descriptor() protoreflect.EnumDescriptor {
+	return file_hecaton_agent_v1_agent_proto_enumTypes[1].Descriptor()
+}
+
+func (FollowRequest_Until) Type() protoreflect.EnumType {
+	return &file_hecaton_agent_v1_agent_proto_enumTypes[1]
+}
+
+func (x FollowRequest_Until) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FollowRequest_Until.Descriptor instead.
+func (FollowRequest_Until) EnumDescriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{14, 0}
+}
 
 type GetInfoRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -103,16 +216,2207 @@ func (x *GetInfoResponse) GetVersion() string {
 	return ""
 }
 
+// ModelConfig is a model behind an OpenAI-compatible endpoint; what is empty comes from the orchestrator's own
+// configuration.
+type ModelConfig struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	BaseUrl string                 `protobuf:"bytes,1,opt,name=base_url,json=baseUrl,proto3" json:"base_url,omitempty"`
+	// Never logged, and kept only sealed.
+	ApiKey      string   `protobuf:"bytes,2,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
+	ModelName   string   `protobuf:"bytes,3,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	Temperature *float64 `protobuf:"fixed64,4,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
+	// The model's window in tokens; 0 asks the table of known models.
+	ContextWindow int32 `protobuf:"varint,5,opt,name=context_window,json=contextWindow,proto3" json:"context_window,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ModelConfig) Reset() {
+	*x = ModelConfig{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ModelConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ModelConfig) ProtoMessage() {}
+
+func (x *ModelConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ModelConfig.ProtoReflect.Descriptor instead.
+func (*ModelConfig) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *ModelConfig) GetBaseUrl() string {
+	if x != nil {
+		return x.BaseUrl
+	}
+	return ""
+}
+
+func (x *ModelConfig) GetApiKey() string {
+	if x != nil {
+		return x.ApiKey
+	}
+	return ""
+}
+
+func (x *ModelConfig) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+func (x *ModelConfig) GetTemperature() float64 {
+	if x != nil && x.Temperature != nil {
+		return *x.Temperature
+	}
+	return 0
+}
+
+func (x *ModelConfig) GetContextWindow() int32 {
+	if x != nil {
+		return x.ContextWindow
+	}
+	return 0
+}
+
+// ToolSource is one entry of `tools` in an invoke request (facts, 3.1).
+type ToolSource struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Source:
+	//
+	//	*ToolSource_Mcp
+	//	*ToolSource_Oauth
+	Source        isToolSource_Source `protobuf_oneof:"source"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolSource) Reset() {
+	*x = ToolSource{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolSource) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolSource) ProtoMessage() {}
+
+func (x *ToolSource) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolSource.ProtoReflect.Descriptor instead.
+func (*ToolSource) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ToolSource) GetSource() isToolSource_Source {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
+func (x *ToolSource) GetMcp() *McpServer {
+	if x != nil {
+		if x, ok := x.Source.(*ToolSource_Mcp); ok {
+			return x.Mcp
+		}
+	}
+	return nil
+}
+
+func (x *ToolSource) GetOauth() *OAuthGrant {
+	if x != nil {
+		if x, ok := x.Source.(*ToolSource_Oauth); ok {
+			return x.Oauth
+		}
+	}
+	return nil
+}
+
+type isToolSource_Source interface {
+	isToolSource_Source()
+}
+
+type ToolSource_Mcp struct {
+	Mcp *McpServer `protobuf:"bytes,1,opt,name=mcp,proto3,oneof"`
+}
+
+type ToolSource_Oauth struct {
+	Oauth *OAuthGrant `protobuf:"bytes,2,opt,name=oauth,proto3,oneof"`
+}
+
+func (*ToolSource_Mcp) isToolSource_Source() {}
+
+func (*ToolSource_Oauth) isToolSource_Source() {}
+
+// McpServer is how to reach an MCP server.
+type McpServer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unique among the servers of a request.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// For streamable HTTP and SSE.
+	BaseUrl string `protobuf:"bytes,2,opt,name=base_url,json=baseUrl,proto3" json:"base_url,omitempty"`
+	// "streamable_http" (the default), "sse" or "stdio".
+	TransportType string `protobuf:"bytes,3,opt,name=transport_type,json=transportType,proto3" json:"transport_type,omitempty"`
+	// Sent as Authorization: Bearer.
+	ApiKey  string            `protobuf:"bytes,4,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
+	Headers map[string]string `protobuf:"bytes,5,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// For stdio.
+	Command string            `protobuf:"bytes,6,opt,name=command,proto3" json:"command,omitempty"`
+	Args    []string          `protobuf:"bytes,7,rep,name=args,proto3" json:"args,omitempty"`
+	Env     map[string]string `protobuf:"bytes,8,rep,name=env,proto3" json:"env,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Names of the server's prompts to put into the system prompt.
+	Prompts       []string `protobuf:"bytes,9,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *McpServer) Reset() {
+	*x = McpServer{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *McpServer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*McpServer) ProtoMessage() {}
+
+func (x *McpServer) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use McpServer.ProtoReflect.Descriptor instead.
+func (*McpServer) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *McpServer) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *McpServer) GetBaseUrl() string {
+	if x != nil {
+		return x.BaseUrl
+	}
+	return ""
+}
+
+func (x *McpServer) GetTransportType() string {
+	if x != nil {
+		return x.TransportType
+	}
+	return ""
+}
+
+func (x *McpServer) GetApiKey() string {
+	if x != nil {
+		return x.ApiKey
+	}
+	return ""
+}
+
+func (x *McpServer) GetHeaders() map[string]string {
+	if x != nil {
+		return x.Headers
+	}
+	return nil
+}
+
+func (x *McpServer) GetCommand() string {
+	if x != nil {
+		return x.Command
+	}
+	return ""
+}
+
+func (x *McpServer) GetArgs() []string {
+	if x != nil {
+		return x.Args
+	}
+	return nil
+}
+
+func (x *McpServer) GetEnv() map[string]string {
+	if x != nil {
+		return x.Env
+	}
+	return nil
+}
+
+func (x *McpServer) GetPrompts() []string {
+	if x != nil {
+		return x.Prompts
+	}
+	return nil
+}
+
+// OAuthGrant lets tools act for the user at a provider.
+type OAuthGrant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// github, gmail, google_drive, slack or notion.
+	Provider     string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	AccessToken  string `protobuf:"bytes,2,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
+	RefreshToken string `protobuf:"bytes,3,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
+	// Unix seconds; 0 for none.
+	ExpiresAt     int64 `protobuf:"varint,4,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OAuthGrant) Reset() {
+	*x = OAuthGrant{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OAuthGrant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OAuthGrant) ProtoMessage() {}
+
+func (x *OAuthGrant) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OAuthGrant.ProtoReflect.Descriptor instead.
+func (*OAuthGrant) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *OAuthGrant) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *OAuthGrant) GetAccessToken() string {
+	if x != nil {
+		return x.AccessToken
+	}
+	return ""
+}
+
+func (x *OAuthGrant) GetRefreshToken() string {
+	if x != nil {
+		return x.RefreshToken
+	}
+	return ""
+}
+
+func (x *OAuthGrant) GetExpiresAt() int64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
+type ChatMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "user" or "assistant".
+	Role          string `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
+	Content       string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ChatMessage) Reset() {
+	*x = ChatMessage{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ChatMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ChatMessage) ProtoMessage() {}
+
+func (x *ChatMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ChatMessage.ProtoReflect.Descriptor instead.
+func (*ChatMessage) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ChatMessage) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *ChatMessage) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+// InterruptRule is one tool's entry of tool_interrupt_config (facts, 5.2).
+type InterruptRule struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	Enabled           bool                   `protobuf:"varint,1,opt,name=enabled,proto3" json:"enabled,omitempty"`
+	RequiresInterrupt bool                   `protobuf:"varint,2,opt,name=requires_interrupt,json=requiresInterrupt,proto3" json:"requires_interrupt,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *InterruptRule) Reset() {
+	*x = InterruptRule{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InterruptRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InterruptRule) ProtoMessage() {}
+
+func (x *InterruptRule) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InterruptRule.ProtoReflect.Descriptor instead.
+func (*InterruptRule) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *InterruptRule) GetEnabled() bool {
+	if x != nil {
+		return x.Enabled
+	}
+	return false
+}
+
+func (x *InterruptRule) GetRequiresInterrupt() bool {
+	if x != nil {
+		return x.RequiresInterrupt
+	}
+	return false
+}
+
+type InvokeRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Message string                 `protobuf:"bytes,1,opt,name=message,proto3" json:"message,omitempty"`
+	Model   *ModelConfig           `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	// Empty: a new one, session_{hex12}.
+	SessionId string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// "agent" (the default), "ask" or "plan".
+	Mode  string        `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
+	Tools []*ToolSource `protobuf:"bytes,5,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Used where the session has no messages of its own; at most the last 30.
+	ChatHistory         []*ChatMessage             `protobuf:"bytes,6,rep,name=chat_history,json=chatHistory,proto3" json:"chat_history,omitempty"`
+	ToolInterruptConfig map[string]*InterruptRule  `protobuf:"bytes,7,rep,name=tool_interrupt_config,json=toolInterruptConfig,proto3" json:"tool_interrupt_config,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	PreferredNodeId     string                     `protobuf:"bytes,8,opt,name=preferred_node_id,json=preferredNodeId,proto3" json:"preferred_node_id,omitempty"`
+	OnDisconnect        InvokeRequest_OnDisconnect `protobuf:"varint,9,opt,name=on_disconnect,json=onDisconnect,proto3,enum=hecaton.agent.v1.InvokeRequest_OnDisconnect" json:"on_disconnect,omitempty"`
+	// Model answers that the run may take; 0 means 50.
+	MaxSteps int32 `protobuf:"varint,10,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
+	// Also a name for retries: the same key answers with the run that it started before. Empty: none.
+	IdempotencyKey string `protobuf:"bytes,11,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *InvokeRequest) Reset() {
+	*x = InvokeRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeRequest) ProtoMessage() {}
+
+func (x *InvokeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeRequest.ProtoReflect.Descriptor instead.
+func (*InvokeRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *InvokeRequest) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *InvokeRequest) GetModel() *ModelConfig {
+	if x != nil {
+		return x.Model
+	}
+	return nil
+}
+
+func (x *InvokeRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *InvokeRequest) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *InvokeRequest) GetTools() []*ToolSource {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *InvokeRequest) GetChatHistory() []*ChatMessage {
+	if x != nil {
+		return x.ChatHistory
+	}
+	return nil
+}
+
+func (x *InvokeRequest) GetToolInterruptConfig() map[string]*InterruptRule {
+	if x != nil {
+		return x.ToolInterruptConfig
+	}
+	return nil
+}
+
+func (x *InvokeRequest) GetPreferredNodeId() string {
+	if x != nil {
+		return x.PreferredNodeId
+	}
+	return ""
+}
+
+func (x *InvokeRequest) GetOnDisconnect() InvokeRequest_OnDisconnect {
+	if x != nil {
+		return x.OnDisconnect
+	}
+	return InvokeRequest_ON_DISCONNECT_UNSPECIFIED
+}
+
+func (x *InvokeRequest) GetMaxSteps() int32 {
+	if x != nil {
+		return x.MaxSteps
+	}
+	return 0
+}
+
+func (x *InvokeRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
+type InvokeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Event         *Event                 `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InvokeResponse) Reset() {
+	*x = InvokeResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InvokeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InvokeResponse) ProtoMessage() {}
+
+func (x *InvokeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InvokeResponse.ProtoReflect.Descriptor instead.
+func (*InvokeResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *InvokeResponse) GetEvent() *Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+type ResumeRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	SessionId string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Where set, it replaces the invoke's.
+	Model           *ModelConfig        `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	ToolCallResults []*ToolCallDecision `protobuf:"bytes,3,rep,name=tool_call_results,json=toolCallResults,proto3" json:"tool_call_results,omitempty"`
+	// Told to the agent with the decisions.
+	HumanOrder string `protobuf:"bytes,4,opt,name=human_order,json=humanOrder,proto3" json:"human_order,omitempty"`
+	// Where present, they replace the invoke's.
+	ToolInterruptConfig *InterruptConfig `protobuf:"bytes,5,opt,name=tool_interrupt_config,json=toolInterruptConfig,proto3" json:"tool_interrupt_config,omitempty"`
+	// The node chosen, where the interrupt's reason is node_selection.
+	NodeId        string                     `protobuf:"bytes,6,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	OnDisconnect  InvokeRequest_OnDisconnect `protobuf:"varint,7,opt,name=on_disconnect,json=onDisconnect,proto3,enum=hecaton.agent.v1.InvokeRequest_OnDisconnect" json:"on_disconnect,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeRequest) Reset() {
+	*x = ResumeRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeRequest) ProtoMessage() {}
+
+func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
+func (*ResumeRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ResumeRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ResumeRequest) GetModel() *ModelConfig {
+	if x != nil {
+		return x.Model
+	}
+	return nil
+}
+
+func (x *ResumeRequest) GetToolCallResults() []*ToolCallDecision {
+	if x != nil {
+		return x.ToolCallResults
+	}
+	return nil
+}
+
+func (x *ResumeRequest) GetHumanOrder() string {
+	if x != nil {
+		return x.HumanOrder
+	}
+	return ""
+}
+
+func (x *ResumeRequest) GetToolInterruptConfig() *InterruptConfig {
+	if x != nil {
+		return x.ToolInterruptConfig
+	}
+	return nil
+}
+
+func (x *ResumeRequest) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *ResumeRequest) GetOnDisconnect() InvokeRequest_OnDisconnect {
+	if x != nil {
+		return x.OnDisconnect
+	}
+	return InvokeRequest_ON_DISCONNECT_UNSPECIFIED
+}
+
+type InterruptConfig struct {
+	state         protoimpl.MessageState    `protogen:"open.v1"`
+	Tools         map[string]*InterruptRule `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *InterruptConfig) Reset() {
+	*x = InterruptConfig{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *InterruptConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*InterruptConfig) ProtoMessage() {}
+
+func (x *InterruptConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use InterruptConfig.ProtoReflect.Descriptor instead.
+func (*InterruptConfig) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *InterruptConfig) GetTools() map[string]*InterruptRule {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+// ToolCallDecision is what a person decided about one call.
+type ToolCallDecision struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	ToolCallId string                 `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	ToolName   string                 `protobuf:"bytes,2,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	// "approved", "rejected", "modified" or "timeout".
+	Decision string `protobuf:"bytes,3,opt,name=decision,proto3" json:"decision,omitempty"`
+	// Why it was rejected.
+	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
+	// A JSON object; what runs where the decision is "modified". Empty: none given.
+	ToolArgsJson []byte `protobuf:"bytes,5,opt,name=tool_args_json,json=toolArgsJson,proto3" json:"tool_args_json,omitempty"`
+	// Where given, it must be the digest that was shown.
+	Digest        string `protobuf:"bytes,6,opt,name=digest,proto3" json:"digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolCallDecision) Reset() {
+	*x = ToolCallDecision{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolCallDecision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolCallDecision) ProtoMessage() {}
+
+func (x *ToolCallDecision) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolCallDecision.ProtoReflect.Descriptor instead.
+func (*ToolCallDecision) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *ToolCallDecision) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *ToolCallDecision) GetToolName() string {
+	if x != nil {
+		return x.ToolName
+	}
+	return ""
+}
+
+func (x *ToolCallDecision) GetDecision() string {
+	if x != nil {
+		return x.Decision
+	}
+	return ""
+}
+
+func (x *ToolCallDecision) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *ToolCallDecision) GetToolArgsJson() []byte {
+	if x != nil {
+		return x.ToolArgsJson
+	}
+	return nil
+}
+
+func (x *ToolCallDecision) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+type ResumeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Event         *Event                 `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ResumeResponse) Reset() {
+	*x = ResumeResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResumeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResumeResponse) ProtoMessage() {}
+
+func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
+func (*ResumeResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ResumeResponse) GetEvent() *Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+type FollowRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	SessionId string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// The first event has a greater number.
+	AfterSeq      int64               `protobuf:"varint,2,opt,name=after_seq,json=afterSeq,proto3" json:"after_seq,omitempty"`
+	Until         FollowRequest_Until `protobuf:"varint,3,opt,name=until,proto3,enum=hecaton.agent.v1.FollowRequest_Until" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowRequest) Reset() {
+	*x = FollowRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowRequest) ProtoMessage() {}
+
+func (x *FollowRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
+func (*FollowRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *FollowRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *FollowRequest) GetAfterSeq() int64 {
+	if x != nil {
+		return x.AfterSeq
+	}
+	return 0
+}
+
+func (x *FollowRequest) GetUntil() FollowRequest_Until {
+	if x != nil {
+		return x.Until
+	}
+	return FollowRequest_UNTIL_UNSPECIFIED
+}
+
+type FollowResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Event         *Event                 `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowResponse) Reset() {
+	*x = FollowResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowResponse) ProtoMessage() {}
+
+func (x *FollowResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
+func (*FollowResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *FollowResponse) GetEvent() *Event {
+	if x != nil {
+		return x.Event
+	}
+	return nil
+}
+
+type CancelRunRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelRunRequest) Reset() {
+	*x = CancelRunRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelRunRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelRunRequest) ProtoMessage() {}
+
+func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
+func (*CancelRunRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *CancelRunRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+type CancelRunResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Success bool                   `protobuf:"varint,1,opt,name=success,proto3" json:"success,omitempty"`
+	// Whether there was something to cancel.
+	Cancelled     bool `protobuf:"varint,2,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CancelRunResponse) Reset() {
+	*x = CancelRunResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CancelRunResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CancelRunResponse) ProtoMessage() {}
+
+func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
+func (*CancelRunResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *CancelRunResponse) GetSuccess() bool {
+	if x != nil {
+		return x.Success
+	}
+	return false
+}
+
+func (x *CancelRunResponse) GetCancelled() bool {
+	if x != nil {
+		return x.Cancelled
+	}
+	return false
+}
+
+// Session is one conversation.
+type Session struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	SessionId string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// The first words of the first message.
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// "idle", "running" or "interrupted".
+	Status string `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
+	Mode   string `protobuf:"bytes,4,opt,name=mode,proto3" json:"mode,omitempty"`
+	// The active run, or the last.
+	RunId string `protobuf:"bytes,5,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// finish_reason of the last run; empty while it runs.
+	FinishReason string `protobuf:"bytes,6,opt,name=finish_reason,json=finishReason,proto3" json:"finish_reason,omitempty"`
+	// The number of the last event; a JSON number, exact to 2^53.
+	LastSeq   float64                `protobuf:"fixed64,7,opt,name=last_seq,json=lastSeq,proto3" json:"last_seq,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// What the session waits for, where it is interrupted.
+	Interrupt     *Interrupt `protobuf:"bytes,10,opt,name=interrupt,proto3" json:"interrupt,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Session) Reset() {
+	*x = Session{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Session) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Session) ProtoMessage() {}
+
+func (x *Session) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Session.ProtoReflect.Descriptor instead.
+func (*Session) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Session) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *Session) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *Session) GetStatus() string {
+	if x != nil {
+		return x.Status
+	}
+	return ""
+}
+
+func (x *Session) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *Session) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *Session) GetFinishReason() string {
+	if x != nil {
+		return x.FinishReason
+	}
+	return ""
+}
+
+func (x *Session) GetLastSeq() float64 {
+	if x != nil {
+		return x.LastSeq
+	}
+	return 0
+}
+
+func (x *Session) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+func (x *Session) GetUpdatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.UpdatedAt
+	}
+	return nil
+}
+
+func (x *Session) GetInterrupt() *Interrupt {
+	if x != nil {
+		return x.Interrupt
+	}
+	return nil
+}
+
+type ListSessionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 0 means 50; at most 200.
+	Limit int32 `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	// next_cursor of the page before.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSessionsRequest) Reset() {
+	*x = ListSessionsRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSessionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSessionsRequest) ProtoMessage() {}
+
+func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
+func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ListSessionsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *ListSessionsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ListSessionsResponse struct {
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Sessions []*Session             `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"`
+	// Empty on the last page.
+	NextCursor    string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListSessionsResponse) Reset() {
+	*x = ListSessionsResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListSessionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListSessionsResponse) ProtoMessage() {}
+
+func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
+func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ListSessionsResponse) GetSessions() []*Session {
+	if x != nil {
+		return x.Sessions
+	}
+	return nil
+}
+
+func (x *ListSessionsResponse) GetNextCursor() string {
+	if x != nil {
+		return x.NextCursor
+	}
+	return ""
+}
+
+type GetSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSessionRequest) Reset() {
+	*x = GetSessionRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSessionRequest) ProtoMessage() {}
+
+func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
+func (*GetSessionRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GetSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+type GetSessionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Session       *Session               `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetSessionResponse) Reset() {
+	*x = GetSessionResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetSessionResponse) ProtoMessage() {}
+
+func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetSessionResponse.ProtoReflect.Descriptor instead.
+func (*GetSessionResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GetSessionResponse) GetSession() *Session {
+	if x != nil {
+		return x.Session
+	}
+	return nil
+}
+
+type ListMessagesRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	SessionId string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// 0 means all.
+	Limit int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Messages with a greater index.
+	After         int32 `protobuf:"varint,3,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMessagesRequest) Reset() {
+	*x = ListMessagesRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMessagesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMessagesRequest) ProtoMessage() {}
+
+func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
+func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ListMessagesRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ListMessagesRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *ListMessagesRequest) GetAfter() int32 {
+	if x != nil {
+		return x.After
+	}
+	return 0
+}
+
+type ListMessagesResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Messages      []*Message             `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListMessagesResponse) Reset() {
+	*x = ListMessagesResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListMessagesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListMessagesResponse) ProtoMessage() {}
+
+func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListMessagesResponse.ProtoReflect.Descriptor instead.
+func (*ListMessagesResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ListMessagesResponse) GetMessages() []*Message {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+// Message is one message of a conversation as the model is told it.
+type Message struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Counts from 1.
+	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
+	// "user", "assistant", "tool" or "system" (a summary).
+	Role      string             `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
+	Content   string             `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	ToolCalls []*MessageToolCall `protobuf:"bytes,4,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
+	// With role "tool": the call that it answers.
+	ToolCallId    string                 `protobuf:"bytes,5,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	ToolName      string                 `protobuf:"bytes,6,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	RunId         string                 `protobuf:"bytes,7,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Message) Reset() {
+	*x = Message{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Message) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Message) ProtoMessage() {}
+
+func (x *Message) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Message.ProtoReflect.Descriptor instead.
+func (*Message) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *Message) GetIndex() int32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Message) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *Message) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+func (x *Message) GetToolCalls() []*MessageToolCall {
+	if x != nil {
+		return x.ToolCalls
+	}
+	return nil
+}
+
+func (x *Message) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *Message) GetToolName() string {
+	if x != nil {
+		return x.ToolName
+	}
+	return ""
+}
+
+func (x *Message) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *Message) GetCreatedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAt
+	}
+	return nil
+}
+
+type MessageToolCall struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	ToolCallId string                 `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	ToolName   string                 `protobuf:"bytes,2,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	// JSON, as the model wrote it.
+	ToolArgs      string `protobuf:"bytes,3,opt,name=tool_args,json=toolArgs,proto3" json:"tool_args,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MessageToolCall) Reset() {
+	*x = MessageToolCall{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MessageToolCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MessageToolCall) ProtoMessage() {}
+
+func (x *MessageToolCall) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MessageToolCall.ProtoReflect.Descriptor instead.
+func (*MessageToolCall) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *MessageToolCall) GetToolCallId() string {
+	if x != nil {
+		return x.ToolCallId
+	}
+	return ""
+}
+
+func (x *MessageToolCall) GetToolName() string {
+	if x != nil {
+		return x.ToolName
+	}
+	return ""
+}
+
+func (x *MessageToolCall) GetToolArgs() string {
+	if x != nil {
+		return x.ToolArgs
+	}
+	return ""
+}
+
+type DeleteSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	SessionId     string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSessionRequest) Reset() {
+	*x = DeleteSessionRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSessionRequest) ProtoMessage() {}
+
+func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
+func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *DeleteSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+type DeleteSessionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Success       bool                   `protobuf:"varint,1,opt,name=success,proto3" json:"success,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteSessionResponse) Reset() {
+	*x = DeleteSessionResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteSessionResponse) ProtoMessage() {}
+
+func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteSessionResponse.ProtoReflect.Descriptor instead.
+func (*DeleteSessionResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *DeleteSessionResponse) GetSuccess() bool {
+	if x != nil {
+		return x.Success
+	}
+	return false
+}
+
+// ApprovalSettings say which calls ask a person (facts, 5.1).
+type ApprovalSettings struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "run_everything" (a new user's), "use_allowlist" or "ask_everytime".
+	Mode string `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`
+	// Tools that run without asking in mode "use_allowlist"; sorted, each once.
+	Allowlist     []string `protobuf:"bytes,2,rep,name=allowlist,proto3" json:"allowlist,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalSettings) Reset() {
+	*x = ApprovalSettings{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalSettings) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalSettings) ProtoMessage() {}
+
+func (x *ApprovalSettings) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalSettings.ProtoReflect.Descriptor instead.
+func (*ApprovalSettings) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ApprovalSettings) GetMode() string {
+	if x != nil {
+		return x.Mode
+	}
+	return ""
+}
+
+func (x *ApprovalSettings) GetAllowlist() []string {
+	if x != nil {
+		return x.Allowlist
+	}
+	return nil
+}
+
+type GetApprovalSettingsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetApprovalSettingsRequest) Reset() {
+	*x = GetApprovalSettingsRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetApprovalSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetApprovalSettingsRequest) ProtoMessage() {}
+
+func (x *GetApprovalSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetApprovalSettingsRequest.ProtoReflect.Descriptor instead.
+func (*GetApprovalSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{30}
+}
+
+type GetApprovalSettingsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Settings      *ApprovalSettings      `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetApprovalSettingsResponse) Reset() {
+	*x = GetApprovalSettingsResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetApprovalSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetApprovalSettingsResponse) ProtoMessage() {}
+
+func (x *GetApprovalSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetApprovalSettingsResponse.ProtoReflect.Descriptor instead.
+func (*GetApprovalSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *GetApprovalSettingsResponse) GetSettings() *ApprovalSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+type UpdateApprovalSettingsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Settings      *ApprovalSettings      `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateApprovalSettingsRequest) Reset() {
+	*x = UpdateApprovalSettingsRequest{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateApprovalSettingsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateApprovalSettingsRequest) ProtoMessage() {}
+
+func (x *UpdateApprovalSettingsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateApprovalSettingsRequest.ProtoReflect.Descriptor instead.
+func (*UpdateApprovalSettingsRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *UpdateApprovalSettingsRequest) GetSettings() *ApprovalSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+type UpdateApprovalSettingsResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Settings      *ApprovalSettings      `protobuf:"bytes,1,opt,name=settings,proto3" json:"settings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateApprovalSettingsResponse) Reset() {
+	*x = UpdateApprovalSettingsResponse{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateApprovalSettingsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateApprovalSettingsResponse) ProtoMessage() {}
+
+func (x *UpdateApprovalSettingsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateApprovalSettingsResponse.ProtoReflect.Descriptor instead.
+func (*UpdateApprovalSettingsResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *UpdateApprovalSettingsResponse) GetSettings() *ApprovalSettings {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
 var File_hecaton_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x1checaton/agent/v1/agent.proto\x12\x10hecaton.agent.v1\"\x10\n" +
+	"\x1checaton/agent/v1/agent.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1checaton/agent/v1/event.proto\"\x10\n" +
 	"\x0eGetInfoRequest\"+\n" +
 	"\x0fGetInfoResponse\x12\x18\n" +
-	"\aversion\x18\x01 \x01(\tR\aversion2^\n" +
+	"\aversion\x18\x01 \x01(\tR\aversion\"\xbe\x01\n" +
+	"\vModelConfig\x12\x19\n" +
+	"\bbase_url\x18\x01 \x01(\tR\abaseUrl\x12\x17\n" +
+	"\aapi_key\x18\x02 \x01(\tR\x06apiKey\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\x03 \x01(\tR\tmodelName\x12%\n" +
+	"\vtemperature\x18\x04 \x01(\x01H\x00R\vtemperature\x88\x01\x01\x12%\n" +
+	"\x0econtext_window\x18\x05 \x01(\x05R\rcontextWindowB\x0e\n" +
+	"\f_temperature\"}\n" +
+	"\n" +
+	"ToolSource\x12/\n" +
+	"\x03mcp\x18\x01 \x01(\v2\x1b.hecaton.agent.v1.McpServerH\x00R\x03mcp\x124\n" +
+	"\x05oauth\x18\x02 \x01(\v2\x1c.hecaton.agent.v1.OAuthGrantH\x00R\x05oauthB\b\n" +
+	"\x06source\"\xb2\x03\n" +
+	"\tMcpServer\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x19\n" +
+	"\bbase_url\x18\x02 \x01(\tR\abaseUrl\x12%\n" +
+	"\x0etransport_type\x18\x03 \x01(\tR\rtransportType\x12\x17\n" +
+	"\aapi_key\x18\x04 \x01(\tR\x06apiKey\x12B\n" +
+	"\aheaders\x18\x05 \x03(\v2(.hecaton.agent.v1.McpServer.HeadersEntryR\aheaders\x12\x18\n" +
+	"\acommand\x18\x06 \x01(\tR\acommand\x12\x12\n" +
+	"\x04args\x18\a \x03(\tR\x04args\x126\n" +
+	"\x03env\x18\b \x03(\v2$.hecaton.agent.v1.McpServer.EnvEntryR\x03env\x12\x18\n" +
+	"\aprompts\x18\t \x03(\tR\aprompts\x1a:\n" +
+	"\fHeadersEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a6\n" +
+	"\bEnvEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8f\x01\n" +
+	"\n" +
+	"OAuthGrant\x12\x1a\n" +
+	"\bprovider\x18\x01 \x01(\tR\bprovider\x12!\n" +
+	"\faccess_token\x18\x02 \x01(\tR\vaccessToken\x12#\n" +
+	"\rrefresh_token\x18\x03 \x01(\tR\frefreshToken\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x04 \x01(\x03R\texpiresAt\";\n" +
+	"\vChatMessage\x12\x12\n" +
+	"\x04role\x18\x01 \x01(\tR\x04role\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\tR\acontent\"X\n" +
+	"\rInterruptRule\x12\x18\n" +
+	"\aenabled\x18\x01 \x01(\bR\aenabled\x12-\n" +
+	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\x88\x06\n" +
+	"\rInvokeRequest\x12\x18\n" +
+	"\amessage\x18\x01 \x01(\tR\amessage\x123\n" +
+	"\x05model\x18\x02 \x01(\v2\x1d.hecaton.agent.v1.ModelConfigR\x05model\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x03 \x01(\tR\tsessionId\x12\x12\n" +
+	"\x04mode\x18\x04 \x01(\tR\x04mode\x122\n" +
+	"\x05tools\x18\x05 \x03(\v2\x1c.hecaton.agent.v1.ToolSourceR\x05tools\x12@\n" +
+	"\fchat_history\x18\x06 \x03(\v2\x1d.hecaton.agent.v1.ChatMessageR\vchatHistory\x12l\n" +
+	"\x15tool_interrupt_config\x18\a \x03(\v28.hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntryR\x13toolInterruptConfig\x12*\n" +
+	"\x11preferred_node_id\x18\b \x01(\tR\x0fpreferredNodeId\x12Q\n" +
+	"\ron_disconnect\x18\t \x01(\x0e2,.hecaton.agent.v1.InvokeRequest.OnDisconnectR\fonDisconnect\x12\x1b\n" +
+	"\tmax_steps\x18\n" +
+	" \x01(\x05R\bmaxSteps\x12'\n" +
+	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x1ag\n" +
+	"\x18ToolInterruptConfigEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.hecaton.agent.v1.InterruptRuleR\x05value:\x028\x01\"c\n" +
+	"\fOnDisconnect\x12\x1d\n" +
+	"\x19ON_DISCONNECT_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16ON_DISCONNECT_CONTINUE\x10\x01\x12\x18\n" +
+	"\x14ON_DISCONNECT_CANCEL\x10\x02\"?\n" +
+	"\x0eInvokeResponse\x12-\n" +
+	"\x05event\x18\x01 \x01(\v2\x17.hecaton.agent.v1.EventR\x05event\"\x97\x03\n" +
+	"\rResumeRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x123\n" +
+	"\x05model\x18\x02 \x01(\v2\x1d.hecaton.agent.v1.ModelConfigR\x05model\x12N\n" +
+	"\x11tool_call_results\x18\x03 \x03(\v2\".hecaton.agent.v1.ToolCallDecisionR\x0ftoolCallResults\x12\x1f\n" +
+	"\vhuman_order\x18\x04 \x01(\tR\n" +
+	"humanOrder\x12U\n" +
+	"\x15tool_interrupt_config\x18\x05 \x01(\v2!.hecaton.agent.v1.InterruptConfigR\x13toolInterruptConfig\x12\x17\n" +
+	"\anode_id\x18\x06 \x01(\tR\x06nodeId\x12Q\n" +
+	"\ron_disconnect\x18\a \x01(\x0e2,.hecaton.agent.v1.InvokeRequest.OnDisconnectR\fonDisconnect\"\xb0\x01\n" +
+	"\x0fInterruptConfig\x12B\n" +
+	"\x05tools\x18\x01 \x03(\v2,.hecaton.agent.v1.InterruptConfig.ToolsEntryR\x05tools\x1aY\n" +
+	"\n" +
+	"ToolsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
+	"\x05value\x18\x02 \x01(\v2\x1f.hecaton.agent.v1.InterruptRuleR\x05value:\x028\x01\"\xc3\x01\n" +
+	"\x10ToolCallDecision\x12 \n" +
+	"\ftool_call_id\x18\x01 \x01(\tR\n" +
+	"toolCallId\x12\x1b\n" +
+	"\ttool_name\x18\x02 \x01(\tR\btoolName\x12\x1a\n" +
+	"\bdecision\x18\x03 \x01(\tR\bdecision\x12\x16\n" +
+	"\x06reason\x18\x04 \x01(\tR\x06reason\x12$\n" +
+	"\x0etool_args_json\x18\x05 \x01(\fR\ftoolArgsJson\x12\x16\n" +
+	"\x06digest\x18\x06 \x01(\tR\x06digest\"?\n" +
+	"\x0eResumeResponse\x12-\n" +
+	"\x05event\x18\x01 \x01(\v2\x17.hecaton.agent.v1.EventR\x05event\"\xdf\x01\n" +
+	"\rFollowRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x1b\n" +
+	"\tafter_seq\x18\x02 \x01(\x03R\bafterSeq\x12;\n" +
+	"\x05until\x18\x03 \x01(\x0e2%.hecaton.agent.v1.FollowRequest.UntilR\x05until\"U\n" +
+	"\x05Until\x12\x15\n" +
+	"\x11UNTIL_UNSPECIFIED\x10\x00\x12\x0e\n" +
+	"\n" +
+	"UNTIL_LAST\x10\x01\x12\x11\n" +
+	"\rUNTIL_FOREVER\x10\x02\x12\x12\n" +
+	"\x0eUNTIL_RUN_ENDS\x10\x03\"?\n" +
+	"\x0eFollowResponse\x12-\n" +
+	"\x05event\x18\x01 \x01(\v2\x17.hecaton.agent.v1.EventR\x05event\"1\n" +
+	"\x10CancelRunRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\"K\n" +
+	"\x11CancelRunResponse\x12\x18\n" +
+	"\asuccess\x18\x01 \x01(\bR\asuccess\x12\x1c\n" +
+	"\tcancelled\x18\x02 \x01(\bR\tcancelled\"\xf2\x02\n" +
+	"\aSession\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x14\n" +
+	"\x05title\x18\x02 \x01(\tR\x05title\x12\x16\n" +
+	"\x06status\x18\x03 \x01(\tR\x06status\x12\x12\n" +
+	"\x04mode\x18\x04 \x01(\tR\x04mode\x12\x15\n" +
+	"\x06run_id\x18\x05 \x01(\tR\x05runId\x12#\n" +
+	"\rfinish_reason\x18\x06 \x01(\tR\ffinishReason\x12\x19\n" +
+	"\blast_seq\x18\a \x01(\x01R\alastSeq\x129\n" +
+	"\n" +
+	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
+	"\n" +
+	"updated_at\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x129\n" +
+	"\tinterrupt\x18\n" +
+	" \x01(\v2\x1b.hecaton.agent.v1.InterruptR\tinterrupt\"C\n" +
+	"\x13ListSessionsRequest\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\x05R\x05limit\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"n\n" +
+	"\x14ListSessionsResponse\x125\n" +
+	"\bsessions\x18\x01 \x03(\v2\x19.hecaton.agent.v1.SessionR\bsessions\x12\x1f\n" +
+	"\vnext_cursor\x18\x02 \x01(\tR\n" +
+	"nextCursor\"2\n" +
+	"\x11GetSessionRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\"I\n" +
+	"\x12GetSessionResponse\x123\n" +
+	"\asession\x18\x01 \x01(\v2\x19.hecaton.agent.v1.SessionR\asession\"`\n" +
+	"\x13ListMessagesRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x14\n" +
+	"\x05after\x18\x03 \x01(\x05R\x05after\"M\n" +
+	"\x14ListMessagesResponse\x125\n" +
+	"\bmessages\x18\x01 \x03(\v2\x19.hecaton.agent.v1.MessageR\bmessages\"\xa0\x02\n" +
+	"\aMessage\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x12\n" +
+	"\x04role\x18\x02 \x01(\tR\x04role\x12\x18\n" +
+	"\acontent\x18\x03 \x01(\tR\acontent\x12@\n" +
+	"\n" +
+	"tool_calls\x18\x04 \x03(\v2!.hecaton.agent.v1.MessageToolCallR\ttoolCalls\x12 \n" +
+	"\ftool_call_id\x18\x05 \x01(\tR\n" +
+	"toolCallId\x12\x1b\n" +
+	"\ttool_name\x18\x06 \x01(\tR\btoolName\x12\x15\n" +
+	"\x06run_id\x18\a \x01(\tR\x05runId\x129\n" +
+	"\n" +
+	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"m\n" +
+	"\x0fMessageToolCall\x12 \n" +
+	"\ftool_call_id\x18\x01 \x01(\tR\n" +
+	"toolCallId\x12\x1b\n" +
+	"\ttool_name\x18\x02 \x01(\tR\btoolName\x12\x1b\n" +
+	"\ttool_args\x18\x03 \x01(\tR\btoolArgs\"5\n" +
+	"\x14DeleteSessionRequest\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x01 \x01(\tR\tsessionId\"1\n" +
+	"\x15DeleteSessionResponse\x12\x18\n" +
+	"\asuccess\x18\x01 \x01(\bR\asuccess\"D\n" +
+	"\x10ApprovalSettings\x12\x12\n" +
+	"\x04mode\x18\x01 \x01(\tR\x04mode\x12\x1c\n" +
+	"\tallowlist\x18\x02 \x03(\tR\tallowlist\"\x1c\n" +
+	"\x1aGetApprovalSettingsRequest\"]\n" +
+	"\x1bGetApprovalSettingsResponse\x12>\n" +
+	"\bsettings\x18\x01 \x01(\v2\".hecaton.agent.v1.ApprovalSettingsR\bsettings\"_\n" +
+	"\x1dUpdateApprovalSettingsRequest\x12>\n" +
+	"\bsettings\x18\x01 \x01(\v2\".hecaton.agent.v1.ApprovalSettingsR\bsettings\"`\n" +
+	"\x1eUpdateApprovalSettingsResponse\x12>\n" +
+	"\bsettings\x18\x01 \x01(\v2\".hecaton.agent.v1.ApprovalSettingsR\bsettings2\xd9\n" +
+	"\n" +
 	"\fAgentService\x12N\n" +
-	"\aGetInfo\x12 .hecaton.agent.v1.GetInfoRequest\x1a!.hecaton.agent.v1.GetInfoResponseBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
+	"\aGetInfo\x12 .hecaton.agent.v1.GetInfoRequest\x1a!.hecaton.agent.v1.GetInfoResponse\x12M\n" +
+	"\x06Invoke\x12\x1f.hecaton.agent.v1.InvokeRequest\x1a .hecaton.agent.v1.InvokeResponse0\x01\x12M\n" +
+	"\x06Resume\x12\x1f.hecaton.agent.v1.ResumeRequest\x1a .hecaton.agent.v1.ResumeResponse0\x01\x12M\n" +
+	"\x06Follow\x12\x1f.hecaton.agent.v1.FollowRequest\x1a .hecaton.agent.v1.FollowResponse0\x01\x12\x85\x01\n" +
+	"\tCancelRun\x12\".hecaton.agent.v1.CancelRunRequest\x1a#.hecaton.agent.v1.CancelRunResponse\"/\x82\xd3\xe4\x93\x02)\"'/api/agent/sessions/{session_id}/cancel\x12z\n" +
+	"\fListSessions\x12%.hecaton.agent.v1.ListSessionsRequest\x1a&.hecaton.agent.v1.ListSessionsResponse\"\x1b\x82\xd3\xe4\x93\x02\x15\x12\x13/api/agent/sessions\x12\x8a\x01\n" +
+	"\n" +
+	"GetSession\x12#.hecaton.agent.v1.GetSessionRequest\x1a$.hecaton.agent.v1.GetSessionResponse\"1\x82\xd3\xe4\x93\x02+b\asession\x12 /api/agent/sessions/{session_id}\x12\x90\x01\n" +
+	"\fListMessages\x12%.hecaton.agent.v1.ListMessagesRequest\x1a&.hecaton.agent.v1.ListMessagesResponse\"1\x82\xd3\xe4\x93\x02+\x12)/api/agent/sessions/{session_id}/messages\x12\x8a\x01\n" +
+	"\rDeleteSession\x12&.hecaton.agent.v1.DeleteSessionRequest\x1a'.hecaton.agent.v1.DeleteSessionResponse\"(\x82\xd3\xe4\x93\x02\"* /api/agent/sessions/{session_id}\x12\xa2\x01\n" +
+	"\x13GetApprovalSettings\x12,.hecaton.agent.v1.GetApprovalSettingsRequest\x1a-.hecaton.agent.v1.GetApprovalSettingsResponse\".\x82\xd3\xe4\x93\x02(b\bsettings\x12\x1c/api/agent/approval-settings\x12\xb5\x01\n" +
+	"\x16UpdateApprovalSettings\x12/.hecaton.agent.v1.UpdateApprovalSettingsRequest\x1a0.hecaton.agent.v1.UpdateApprovalSettingsResponse\"8\x82\xd3\xe4\x93\x022:\bsettingsb\bsettings\x1a\x1c/api/agent/approval-settingsBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
 
 var (
 	file_hecaton_agent_v1_agent_proto_rawDescOnce sync.Once
@@ -126,19 +2430,112 @@ func file_hecaton_agent_v1_agent_proto_rawDescGZIP() []byte {
 	return file_hecaton_agent_v1_agent_proto_rawDescData
 }
 
-var file_hecaton_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_hecaton_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
+var file_hecaton_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
 var file_hecaton_agent_v1_agent_proto_goTypes = []any{
-	(*GetInfoRequest)(nil),  // 0: hecaton.agent.v1.GetInfoRequest
-	(*GetInfoResponse)(nil), // 1: hecaton.agent.v1.GetInfoResponse
+	(InvokeRequest_OnDisconnect)(0),        // 0: hecaton.agent.v1.InvokeRequest.OnDisconnect
+	(FollowRequest_Until)(0),               // 1: hecaton.agent.v1.FollowRequest.Until
+	(*GetInfoRequest)(nil),                 // 2: hecaton.agent.v1.GetInfoRequest
+	(*GetInfoResponse)(nil),                // 3: hecaton.agent.v1.GetInfoResponse
+	(*ModelConfig)(nil),                    // 4: hecaton.agent.v1.ModelConfig
+	(*ToolSource)(nil),                     // 5: hecaton.agent.v1.ToolSource
+	(*McpServer)(nil),                      // 6: hecaton.agent.v1.McpServer
+	(*OAuthGrant)(nil),                     // 7: hecaton.agent.v1.OAuthGrant
+	(*ChatMessage)(nil),                    // 8: hecaton.agent.v1.ChatMessage
+	(*InterruptRule)(nil),                  // 9: hecaton.agent.v1.InterruptRule
+	(*InvokeRequest)(nil),                  // 10: hecaton.agent.v1.InvokeRequest
+	(*InvokeResponse)(nil),                 // 11: hecaton.agent.v1.InvokeResponse
+	(*ResumeRequest)(nil),                  // 12: hecaton.agent.v1.ResumeRequest
+	(*InterruptConfig)(nil),                // 13: hecaton.agent.v1.InterruptConfig
+	(*ToolCallDecision)(nil),               // 14: hecaton.agent.v1.ToolCallDecision
+	(*ResumeResponse)(nil),                 // 15: hecaton.agent.v1.ResumeResponse
+	(*FollowRequest)(nil),                  // 16: hecaton.agent.v1.FollowRequest
+	(*FollowResponse)(nil),                 // 17: hecaton.agent.v1.FollowResponse
+	(*CancelRunRequest)(nil),               // 18: hecaton.agent.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),              // 19: hecaton.agent.v1.CancelRunResponse
+	(*Session)(nil),                        // 20: hecaton.agent.v1.Session
+	(*ListSessionsRequest)(nil),            // 21: hecaton.agent.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),           // 22: hecaton.agent.v1.ListSessionsResponse
+	(*GetSessionRequest)(nil),              // 23: hecaton.agent.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),             // 24: hecaton.agent.v1.GetSessionResponse
+	(*ListMessagesRequest)(nil),            // 25: hecaton.agent.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),           // 26: hecaton.agent.v1.ListMessagesResponse
+	(*Message)(nil),                        // 27: hecaton.agent.v1.Message
+	(*MessageToolCall)(nil),                // 28: hecaton.agent.v1.MessageToolCall
+	(*DeleteSessionRequest)(nil),           // 29: hecaton.agent.v1.DeleteSessionRequest
+	(*DeleteSessionResponse)(nil),          // 30: hecaton.agent.v1.DeleteSessionResponse
+	(*ApprovalSettings)(nil),               // 31: hecaton.agent.v1.ApprovalSettings
+	(*GetApprovalSettingsRequest)(nil),     // 32: hecaton.agent.v1.GetApprovalSettingsRequest
+	(*GetApprovalSettingsResponse)(nil),    // 33: hecaton.agent.v1.GetApprovalSettingsResponse
+	(*UpdateApprovalSettingsRequest)(nil),  // 34: hecaton.agent.v1.UpdateApprovalSettingsRequest
+	(*UpdateApprovalSettingsResponse)(nil), // 35: hecaton.agent.v1.UpdateApprovalSettingsResponse
+	nil,                                    // 36: hecaton.agent.v1.McpServer.HeadersEntry
+	nil,                                    // 37: hecaton.agent.v1.McpServer.EnvEntry
+	nil,                                    // 38: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry
+	nil,                                    // 39: hecaton.agent.v1.InterruptConfig.ToolsEntry
+	(*Event)(nil),                          // 40: hecaton.agent.v1.Event
+	(*timestamppb.Timestamp)(nil),          // 41: google.protobuf.Timestamp
+	(*Interrupt)(nil),                      // 42: hecaton.agent.v1.Interrupt
 }
 var file_hecaton_agent_v1_agent_proto_depIdxs = []int32{
-	0, // 0: hecaton.agent.v1.AgentService.GetInfo:input_type -> hecaton.agent.v1.GetInfoRequest
-	1, // 1: hecaton.agent.v1.AgentService.GetInfo:output_type -> hecaton.agent.v1.GetInfoResponse
-	1, // [1:2] is the sub-list for method output_type
-	0, // [0:1] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	6,  // 0: hecaton.agent.v1.ToolSource.mcp:type_name -> hecaton.agent.v1.McpServer
+	7,  // 1: hecaton.agent.v1.ToolSource.oauth:type_name -> hecaton.agent.v1.OAuthGrant
+	36, // 2: hecaton.agent.v1.McpServer.headers:type_name -> hecaton.agent.v1.McpServer.HeadersEntry
+	37, // 3: hecaton.agent.v1.McpServer.env:type_name -> hecaton.agent.v1.McpServer.EnvEntry
+	4,  // 4: hecaton.agent.v1.InvokeRequest.model:type_name -> hecaton.agent.v1.ModelConfig
+	5,  // 5: hecaton.agent.v1.InvokeRequest.tools:type_name -> hecaton.agent.v1.ToolSource
+	8,  // 6: hecaton.agent.v1.InvokeRequest.chat_history:type_name -> hecaton.agent.v1.ChatMessage
+	38, // 7: hecaton.agent.v1.InvokeRequest.tool_interrupt_config:type_name -> hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry
+	0,  // 8: hecaton.agent.v1.InvokeRequest.on_disconnect:type_name -> hecaton.agent.v1.InvokeRequest.OnDisconnect
+	40, // 9: hecaton.agent.v1.InvokeResponse.event:type_name -> hecaton.agent.v1.Event
+	4,  // 10: hecaton.agent.v1.ResumeRequest.model:type_name -> hecaton.agent.v1.ModelConfig
+	14, // 11: hecaton.agent.v1.ResumeRequest.tool_call_results:type_name -> hecaton.agent.v1.ToolCallDecision
+	13, // 12: hecaton.agent.v1.ResumeRequest.tool_interrupt_config:type_name -> hecaton.agent.v1.InterruptConfig
+	0,  // 13: hecaton.agent.v1.ResumeRequest.on_disconnect:type_name -> hecaton.agent.v1.InvokeRequest.OnDisconnect
+	39, // 14: hecaton.agent.v1.InterruptConfig.tools:type_name -> hecaton.agent.v1.InterruptConfig.ToolsEntry
+	40, // 15: hecaton.agent.v1.ResumeResponse.event:type_name -> hecaton.agent.v1.Event
+	1,  // 16: hecaton.agent.v1.FollowRequest.until:type_name -> hecaton.agent.v1.FollowRequest.Until
+	40, // 17: hecaton.agent.v1.FollowResponse.event:type_name -> hecaton.agent.v1.Event
+	41, // 18: hecaton.agent.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	41, // 19: hecaton.agent.v1.Session.updated_at:type_name -> google.protobuf.Timestamp
+	42, // 20: hecaton.agent.v1.Session.interrupt:type_name -> hecaton.agent.v1.Interrupt
+	20, // 21: hecaton.agent.v1.ListSessionsResponse.sessions:type_name -> hecaton.agent.v1.Session
+	20, // 22: hecaton.agent.v1.GetSessionResponse.session:type_name -> hecaton.agent.v1.Session
+	27, // 23: hecaton.agent.v1.ListMessagesResponse.messages:type_name -> hecaton.agent.v1.Message
+	28, // 24: hecaton.agent.v1.Message.tool_calls:type_name -> hecaton.agent.v1.MessageToolCall
+	41, // 25: hecaton.agent.v1.Message.created_at:type_name -> google.protobuf.Timestamp
+	31, // 26: hecaton.agent.v1.GetApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	31, // 27: hecaton.agent.v1.UpdateApprovalSettingsRequest.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	31, // 28: hecaton.agent.v1.UpdateApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	9,  // 29: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry.value:type_name -> hecaton.agent.v1.InterruptRule
+	9,  // 30: hecaton.agent.v1.InterruptConfig.ToolsEntry.value:type_name -> hecaton.agent.v1.InterruptRule
+	2,  // 31: hecaton.agent.v1.AgentService.GetInfo:input_type -> hecaton.agent.v1.GetInfoRequest
+	10, // 32: hecaton.agent.v1.AgentService.Invoke:input_type -> hecaton.agent.v1.InvokeRequest
+	12, // 33: hecaton.agent.v1.AgentService.Resume:input_type -> hecaton.agent.v1.ResumeRequest
+	16, // 34: hecaton.agent.v1.AgentService.Follow:input_type -> hecaton.agent.v1.FollowRequest
+	18, // 35: hecaton.agent.v1.AgentService.CancelRun:input_type -> hecaton.agent.v1.CancelRunRequest
+	21, // 36: hecaton.agent.v1.AgentService.ListSessions:input_type -> hecaton.agent.v1.ListSessionsRequest
+	23, // 37: hecaton.agent.v1.AgentService.GetSession:input_type -> hecaton.agent.v1.GetSessionRequest
+	25, // 38: hecaton.agent.v1.AgentService.ListMessages:input_type -> hecaton.agent.v1.ListMessagesRequest
+	29, // 39: hecaton.agent.v1.AgentService.DeleteSession:input_type -> hecaton.agent.v1.DeleteSessionRequest
+	32, // 40: hecaton.agent.v1.AgentService.GetApprovalSettings:input_type -> hecaton.agent.v1.GetApprovalSettingsRequest
+	34, // 41: hecaton.agent.v1.AgentService.UpdateApprovalSettings:input_type -> hecaton.agent.v1.UpdateApprovalSettingsRequest
+	3,  // 42: hecaton.agent.v1.AgentService.GetInfo:output_type -> hecaton.agent.v1.GetInfoResponse
+	11, // 43: hecaton.agent.v1.AgentService.Invoke:output_type -> hecaton.agent.v1.InvokeResponse
+	15, // 44: hecaton.agent.v1.AgentService.Resume:output_type -> hecaton.agent.v1.ResumeResponse
+	17, // 45: hecaton.agent.v1.AgentService.Follow:output_type -> hecaton.agent.v1.FollowResponse
+	19, // 46: hecaton.agent.v1.AgentService.CancelRun:output_type -> hecaton.agent.v1.CancelRunResponse
+	22, // 47: hecaton.agent.v1.AgentService.ListSessions:output_type -> hecaton.agent.v1.ListSessionsResponse
+	24, // 48: hecaton.agent.v1.AgentService.GetSession:output_type -> hecaton.agent.v1.GetSessionResponse
+	26, // 49: hecaton.agent.v1.AgentService.ListMessages:output_type -> hecaton.agent.v1.ListMessagesResponse
+	30, // 50: hecaton.agent.v1.AgentService.DeleteSession:output_type -> hecaton.agent.v1.DeleteSessionResponse
+	33, // 51: hecaton.agent.v1.AgentService.GetApprovalSettings:output_type -> hecaton.agent.v1.GetApprovalSettingsResponse
+	35, // 52: hecaton.agent.v1.AgentService.UpdateApprovalSettings:output_type -> hecaton.agent.v1.UpdateApprovalSettingsResponse
+	42, // [42:53] is the sub-list for method output_type
+	31, // [31:42] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_agent_proto_init() }
@@ -146,18 +2543,25 @@ func file_hecaton_agent_v1_agent_proto_init() {
 	if File_hecaton_agent_v1_agent_proto != nil {
 		return
 	}
+	file_hecaton_agent_v1_event_proto_init()
+	file_hecaton_agent_v1_agent_proto_msgTypes[2].OneofWrappers = []any{}
+	file_hecaton_agent_v1_agent_proto_msgTypes[3].OneofWrappers = []any{
+		(*ToolSource_Mcp)(nil),
+		(*ToolSource_Oauth)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_agent_proto_rawDesc), len(file_hecaton_agent_v1_agent_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   2,
+			NumEnums:      2,
+			NumMessages:   38,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_hecaton_agent_v1_agent_proto_goTypes,
 		DependencyIndexes: file_hecaton_agent_v1_agent_proto_depIdxs,
+		EnumInfos:         file_hecaton_agent_v1_agent_proto_enumTypes,
 		MessageInfos:      file_hecaton_agent_v1_agent_proto_msgTypes,
 	}.Build()
 	File_hecaton_agent_v1_agent_proto = out.File

@@ -4,7 +4,13 @@
 // - protoc             (unknown)
 // source: hecaton/agent/v1/agent.proto
 
-// Agents: runs that stream, pause for a person and resume.
+// Agents: runs that stream, pause for a person and resume on any pod.
+//
+// Whose request it is stands in the metadata key "hecaton-user", set by the gateway that authenticated it, and in no
+// message: nobody can name another user. A session of another user is absent.
+//
+// A refusal is a status with google.rpc.ErrorInfo, domain "hecaton.dev", and the reason: SESSION_NOT_FOUND, RUN_ACTIVE,
+// INTERRUPTED, NOT_INTERRUPTED, ALREADY_DECIDED, ... (package refusal has the table).
 
 package agentv1
 
@@ -21,17 +27,47 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AgentService_GetInfo_FullMethodName = "/hecaton.agent.v1.AgentService/GetInfo"
+	AgentService_GetInfo_FullMethodName                = "/hecaton.agent.v1.AgentService/GetInfo"
+	AgentService_Invoke_FullMethodName                 = "/hecaton.agent.v1.AgentService/Invoke"
+	AgentService_Resume_FullMethodName                 = "/hecaton.agent.v1.AgentService/Resume"
+	AgentService_Follow_FullMethodName                 = "/hecaton.agent.v1.AgentService/Follow"
+	AgentService_CancelRun_FullMethodName              = "/hecaton.agent.v1.AgentService/CancelRun"
+	AgentService_ListSessions_FullMethodName           = "/hecaton.agent.v1.AgentService/ListSessions"
+	AgentService_GetSession_FullMethodName             = "/hecaton.agent.v1.AgentService/GetSession"
+	AgentService_ListMessages_FullMethodName           = "/hecaton.agent.v1.AgentService/ListMessages"
+	AgentService_DeleteSession_FullMethodName          = "/hecaton.agent.v1.AgentService/DeleteSession"
+	AgentService_GetApprovalSettings_FullMethodName    = "/hecaton.agent.v1.AgentService/GetApprovalSettings"
+	AgentService_UpdateApprovalSettings_FullMethodName = "/hecaton.agent.v1.AgentService/UpdateApprovalSettings"
 )
 
 // AgentServiceClient is the client API for AgentService service.
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AgentService is served by every agent-orchestrator.
+// AgentService is served by every agent-orchestrator; which one is asked makes no difference.
 type AgentServiceClient interface {
 	// GetInfo tells which build answers.
 	GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error)
+	// Invoke starts a run and streams its events to its end or its interrupt (seed 001, "/api/agent/invoke"). Once the first
+	// event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
+	// Follow.
+	Invoke(ctx context.Context, in *InvokeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[InvokeResponse], error)
+	// Resume decides what an interrupted run waits for, and streams from there (seed 001, "/api/agent/resume").
+	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ResumeResponse], error)
+	// Follow streams the kept events of a session after a number, and then the live ones.
+	Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowResponse], error)
+	// CancelRun ends the session's run, or its interrupt, with finish_reason "cancelled".
+	CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error)
+	// ListSessions lists the user's sessions, the last changed first.
+	ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error)
+	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error)
+	// ListMessages returns the session's conversation, the oldest first.
+	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
+	// DeleteSession removes a session with all that is kept of it; a run that is active is cancelled first.
+	DeleteSession(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteSessionResponse, error)
+	GetApprovalSettings(ctx context.Context, in *GetApprovalSettingsRequest, opts ...grpc.CallOption) (*GetApprovalSettingsResponse, error)
+	// UpdateApprovalSettings replaces the settings whole; an omitted mode keeps the mode.
+	UpdateApprovalSettings(ctx context.Context, in *UpdateApprovalSettingsRequest, opts ...grpc.CallOption) (*UpdateApprovalSettingsResponse, error)
 }
 
 type agentServiceClient struct {
@@ -52,14 +88,161 @@ func (c *agentServiceClient) GetInfo(ctx context.Context, in *GetInfoRequest, op
 	return out, nil
 }
 
+func (c *agentServiceClient) Invoke(ctx context.Context, in *InvokeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[InvokeResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &AgentService_ServiceDesc.Streams[0], AgentService_Invoke_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[InvokeRequest, InvokeResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_InvokeClient = grpc.ServerStreamingClient[InvokeResponse]
+
+func (c *agentServiceClient) Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ResumeResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &AgentService_ServiceDesc.Streams[1], AgentService_Resume_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[ResumeRequest, ResumeResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_ResumeClient = grpc.ServerStreamingClient[ResumeResponse]
+
+func (c *agentServiceClient) Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &AgentService_ServiceDesc.Streams[2], AgentService_Follow_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[FollowRequest, FollowResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_FollowClient = grpc.ServerStreamingClient[FollowResponse]
+
+func (c *agentServiceClient) CancelRun(ctx context.Context, in *CancelRunRequest, opts ...grpc.CallOption) (*CancelRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CancelRunResponse)
+	err := c.cc.Invoke(ctx, AgentService_CancelRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) ListSessions(ctx context.Context, in *ListSessionsRequest, opts ...grpc.CallOption) (*ListSessionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListSessionsResponse)
+	err := c.cc.Invoke(ctx, AgentService_ListSessions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetSessionResponse)
+	err := c.cc.Invoke(ctx, AgentService_GetSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListMessagesResponse)
+	err := c.cc.Invoke(ctx, AgentService_ListMessages_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) DeleteSession(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteSessionResponse)
+	err := c.cc.Invoke(ctx, AgentService_DeleteSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) GetApprovalSettings(ctx context.Context, in *GetApprovalSettingsRequest, opts ...grpc.CallOption) (*GetApprovalSettingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetApprovalSettingsResponse)
+	err := c.cc.Invoke(ctx, AgentService_GetApprovalSettings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) UpdateApprovalSettings(ctx context.Context, in *UpdateApprovalSettingsRequest, opts ...grpc.CallOption) (*UpdateApprovalSettingsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateApprovalSettingsResponse)
+	err := c.cc.Invoke(ctx, AgentService_UpdateApprovalSettings_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentServiceServer is the server API for AgentService service.
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
 //
-// AgentService is served by every agent-orchestrator.
+// AgentService is served by every agent-orchestrator; which one is asked makes no difference.
 type AgentServiceServer interface {
 	// GetInfo tells which build answers.
 	GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error)
+	// Invoke starts a run and streams its events to its end or its interrupt (seed 001, "/api/agent/invoke"). Once the first
+	// event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
+	// Follow.
+	Invoke(*InvokeRequest, grpc.ServerStreamingServer[InvokeResponse]) error
+	// Resume decides what an interrupted run waits for, and streams from there (seed 001, "/api/agent/resume").
+	Resume(*ResumeRequest, grpc.ServerStreamingServer[ResumeResponse]) error
+	// Follow streams the kept events of a session after a number, and then the live ones.
+	Follow(*FollowRequest, grpc.ServerStreamingServer[FollowResponse]) error
+	// CancelRun ends the session's run, or its interrupt, with finish_reason "cancelled".
+	CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error)
+	// ListSessions lists the user's sessions, the last changed first.
+	ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error)
+	GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error)
+	// ListMessages returns the session's conversation, the oldest first.
+	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
+	// DeleteSession removes a session with all that is kept of it; a run that is active is cancelled first.
+	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
+	GetApprovalSettings(context.Context, *GetApprovalSettingsRequest) (*GetApprovalSettingsResponse, error)
+	// UpdateApprovalSettings replaces the settings whole; an omitted mode keeps the mode.
+	UpdateApprovalSettings(context.Context, *UpdateApprovalSettingsRequest) (*UpdateApprovalSettingsResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }
 
@@ -72,6 +255,36 @@ type UnimplementedAgentServiceServer struct{}
 
 func (UnimplementedAgentServiceServer) GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetInfo not implemented")
+}
+func (UnimplementedAgentServiceServer) Invoke(*InvokeRequest, grpc.ServerStreamingServer[InvokeResponse]) error {
+	return status.Error(codes.Unimplemented, "method Invoke not implemented")
+}
+func (UnimplementedAgentServiceServer) Resume(*ResumeRequest, grpc.ServerStreamingServer[ResumeResponse]) error {
+	return status.Error(codes.Unimplemented, "method Resume not implemented")
+}
+func (UnimplementedAgentServiceServer) Follow(*FollowRequest, grpc.ServerStreamingServer[FollowResponse]) error {
+	return status.Error(codes.Unimplemented, "method Follow not implemented")
+}
+func (UnimplementedAgentServiceServer) CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CancelRun not implemented")
+}
+func (UnimplementedAgentServiceServer) ListSessions(context.Context, *ListSessionsRequest) (*ListSessionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListSessions not implemented")
+}
+func (UnimplementedAgentServiceServer) GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetSession not implemented")
+}
+func (UnimplementedAgentServiceServer) ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListMessages not implemented")
+}
+func (UnimplementedAgentServiceServer) DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteSession not implemented")
+}
+func (UnimplementedAgentServiceServer) GetApprovalSettings(context.Context, *GetApprovalSettingsRequest) (*GetApprovalSettingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetApprovalSettings not implemented")
+}
+func (UnimplementedAgentServiceServer) UpdateApprovalSettings(context.Context, *UpdateApprovalSettingsRequest) (*UpdateApprovalSettingsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateApprovalSettings not implemented")
 }
 func (UnimplementedAgentServiceServer) mustEmbedUnimplementedAgentServiceServer() {}
 func (UnimplementedAgentServiceServer) testEmbeddedByValue()                      {}
@@ -112,6 +325,165 @@ func _AgentService_GetInfo_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_Invoke_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(InvokeRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AgentServiceServer).Invoke(m, &grpc.GenericServerStream[InvokeRequest, InvokeResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_InvokeServer = grpc.ServerStreamingServer[InvokeResponse]
+
+func _AgentService_Resume_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(ResumeRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AgentServiceServer).Resume(m, &grpc.GenericServerStream[ResumeRequest, ResumeResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_ResumeServer = grpc.ServerStreamingServer[ResumeResponse]
+
+func _AgentService_Follow_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(FollowRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(AgentServiceServer).Follow(m, &grpc.GenericServerStream[FollowRequest, FollowResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type AgentService_FollowServer = grpc.ServerStreamingServer[FollowResponse]
+
+func _AgentService_CancelRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CancelRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).CancelRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_CancelRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).CancelRun(ctx, req.(*CancelRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_ListSessions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListSessionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ListSessions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ListSessions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ListSessions(ctx, req.(*ListSessionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_GetSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).GetSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_GetSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).GetSession(ctx, req.(*GetSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_ListMessages_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMessagesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ListMessages(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ListMessages_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ListMessages(ctx, req.(*ListMessagesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_DeleteSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).DeleteSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_DeleteSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).DeleteSession(ctx, req.(*DeleteSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_GetApprovalSettings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetApprovalSettingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).GetApprovalSettings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_GetApprovalSettings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).GetApprovalSettings(ctx, req.(*GetApprovalSettingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_UpdateApprovalSettings_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateApprovalSettingsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).UpdateApprovalSettings(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_UpdateApprovalSettings_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).UpdateApprovalSettings(ctx, req.(*UpdateApprovalSettingsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AgentService_ServiceDesc is the grpc.ServiceDesc for AgentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -123,7 +495,51 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "GetInfo",
 			Handler:    _AgentService_GetInfo_Handler,
 		},
+		{
+			MethodName: "CancelRun",
+			Handler:    _AgentService_CancelRun_Handler,
+		},
+		{
+			MethodName: "ListSessions",
+			Handler:    _AgentService_ListSessions_Handler,
+		},
+		{
+			MethodName: "GetSession",
+			Handler:    _AgentService_GetSession_Handler,
+		},
+		{
+			MethodName: "ListMessages",
+			Handler:    _AgentService_ListMessages_Handler,
+		},
+		{
+			MethodName: "DeleteSession",
+			Handler:    _AgentService_DeleteSession_Handler,
+		},
+		{
+			MethodName: "GetApprovalSettings",
+			Handler:    _AgentService_GetApprovalSettings_Handler,
+		},
+		{
+			MethodName: "UpdateApprovalSettings",
+			Handler:    _AgentService_UpdateApprovalSettings_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "Invoke",
+			Handler:       _AgentService_Invoke_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Resume",
+			Handler:       _AgentService_Resume_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "Follow",
+			Handler:       _AgentService_Follow_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "hecaton/agent/v1/agent.proto",
 }

@@ -1348,6 +1348,241 @@ func (x *ListNodesResponse) GetNodes() []*v1.Node {
 	return nil
 }
 
+type ResolveNodeRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	UserId    string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	// Where an unbound session should go if this node is connected.
+	PreferredNodeId string      `protobuf:"bytes,3,opt,name=preferred_node_id,json=preferredNodeId,proto3" json:"preferred_node_id,omitempty"`
+	NodeType        v1.NodeType `protobuf:"varint,4,opt,name=node_type,json=nodeType,proto3,enum=hecaton.node.v1.NodeType" json:"node_type,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *ResolveNodeRequest) Reset() {
+	*x = ResolveNodeRequest{}
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveNodeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveNodeRequest) ProtoMessage() {}
+
+func (x *ResolveNodeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveNodeRequest.ProtoReflect.Descriptor instead.
+func (*ResolveNodeRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ResolveNodeRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *ResolveNodeRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *ResolveNodeRequest) GetPreferredNodeId() string {
+	if x != nil {
+		return x.PreferredNodeId
+	}
+	return ""
+}
+
+func (x *ResolveNodeRequest) GetNodeType() v1.NodeType {
+	if x != nil {
+		return x.NodeType
+	}
+	return v1.NodeType(0)
+}
+
+type ResolveNodeResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node; not connected where a session is bound to one that is away. Unset where none can be chosen.
+	Node *v1.Node `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	// Whether somebody has to choose among available_nodes.
+	RequiresSelection bool       `protobuf:"varint,2,opt,name=requires_selection,json=requiresSelection,proto3" json:"requires_selection,omitempty"`
+	AvailableNodes    []*v1.Node `protobuf:"bytes,3,rep,name=available_nodes,json=availableNodes,proto3" json:"available_nodes,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *ResolveNodeResponse) Reset() {
+	*x = ResolveNodeResponse{}
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ResolveNodeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ResolveNodeResponse) ProtoMessage() {}
+
+func (x *ResolveNodeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ResolveNodeResponse.ProtoReflect.Descriptor instead.
+func (*ResolveNodeResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ResolveNodeResponse) GetNode() *v1.Node {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *ResolveNodeResponse) GetRequiresSelection() bool {
+	if x != nil {
+		return x.RequiresSelection
+	}
+	return false
+}
+
+func (x *ResolveNodeResponse) GetAvailableNodes() []*v1.Node {
+	if x != nil {
+		return x.AvailableNodes
+	}
+	return nil
+}
+
+type BindSessionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UserId        string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	SessionId     string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	NodeId        string                 `protobuf:"bytes,3,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BindSessionRequest) Reset() {
+	*x = BindSessionRequest{}
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BindSessionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BindSessionRequest) ProtoMessage() {}
+
+func (x *BindSessionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BindSessionRequest.ProtoReflect.Descriptor instead.
+func (*BindSessionRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *BindSessionRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *BindSessionRequest) GetSessionId() string {
+	if x != nil {
+		return x.SessionId
+	}
+	return ""
+}
+
+func (x *BindSessionRequest) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+type BindSessionResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          *v1.Node               `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BindSessionResponse) Reset() {
+	*x = BindSessionResponse{}
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BindSessionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BindSessionResponse) ProtoMessage() {}
+
+func (x *BindSessionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BindSessionResponse.ProtoReflect.Descriptor instead.
+func (*BindSessionResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *BindSessionResponse) GetNode() *v1.Node {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
 type GetStatsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -1356,7 +1591,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1603,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1616,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{20}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{24}
 }
 
 type GetStatsResponse struct {
@@ -1393,7 +1628,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1640,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1653,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetStatsResponse) GetStats() *v1.GatewayStats {
@@ -1514,17 +1749,36 @@ const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\tnode_type\x18\x02 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\x12'\n" +
 	"\x0finclude_offline\x18\x03 \x01(\bR\x0eincludeOffline\"@\n" +
 	"\x11ListNodesResponse\x12+\n" +
-	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"\x11\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"\xb0\x01\n" +
+	"\x12ResolveNodeRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x02 \x01(\tR\tsessionId\x12*\n" +
+	"\x11preferred_node_id\x18\x03 \x01(\tR\x0fpreferredNodeId\x126\n" +
+	"\tnode_type\x18\x04 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\"\xaf\x01\n" +
+	"\x13ResolveNodeResponse\x12)\n" +
+	"\x04node\x18\x01 \x01(\v2\x15.hecaton.node.v1.NodeR\x04node\x12-\n" +
+	"\x12requires_selection\x18\x02 \x01(\bR\x11requiresSelection\x12>\n" +
+	"\x0favailable_nodes\x18\x03 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"e\n" +
+	"\x12BindSessionRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1d\n" +
+	"\n" +
+	"session_id\x18\x02 \x01(\tR\tsessionId\x12\x17\n" +
+	"\anode_id\x18\x03 \x01(\tR\x06nodeId\"@\n" +
+	"\x13BindSessionResponse\x12)\n" +
+	"\x04node\x18\x01 \x01(\v2\x15.hecaton.node.v1.NodeR\x04node\"\x11\n" +
 	"\x0fGetStatsRequest\"G\n" +
 	"\x10GetStatsResponse\x123\n" +
-	"\x05stats\x18\x01 \x01(\v2\x1d.hecaton.node.v1.GatewayStatsR\x05stats2\xf4\x04\n" +
+	"\x05stats\x18\x01 \x01(\v2\x1d.hecaton.node.v1.GatewayStatsR\x05stats2\xa8\x06\n" +
 	"\vToolService\x12O\n" +
 	"\bCallTool\x12 .hecaton.tool.v1.CallToolRequest\x1a!.hecaton.tool.v1.CallToolResponse\x12c\n" +
 	"\x0eCallToolStream\x12&.hecaton.tool.v1.CallToolStreamRequest\x1a'.hecaton.tool.v1.CallToolStreamResponse0\x01\x12J\n" +
 	"\x05Calls\x12\x1d.hecaton.tool.v1.CallsRequest\x1a\x1e.hecaton.tool.v1.CallsResponse(\x010\x01\x12d\n" +
 	"\x0fExecuteWorkflow\x12'.hecaton.tool.v1.ExecuteWorkflowRequest\x1a(.hecaton.tool.v1.ExecuteWorkflowResponse\x12X\n" +
 	"\vSendMessage\x12#.hecaton.tool.v1.SendMessageRequest\x1a$.hecaton.tool.v1.SendMessageResponse\x12R\n" +
-	"\tListNodes\x12!.hecaton.tool.v1.ListNodesRequest\x1a\".hecaton.tool.v1.ListNodesResponse\x12O\n" +
+	"\tListNodes\x12!.hecaton.tool.v1.ListNodesRequest\x1a\".hecaton.tool.v1.ListNodesResponse\x12X\n" +
+	"\vResolveNode\x12#.hecaton.tool.v1.ResolveNodeRequest\x1a$.hecaton.tool.v1.ResolveNodeResponse\x12X\n" +
+	"\vBindSession\x12#.hecaton.tool.v1.BindSessionRequest\x1a$.hecaton.tool.v1.BindSessionResponse\x12O\n" +
 	"\bGetStats\x12 .hecaton.tool.v1.GetStatsRequest\x1a!.hecaton.tool.v1.GetStatsResponseBAZ?github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1;toolv1b\x06proto3"
 
 var (
@@ -1539,7 +1793,7 @@ func file_hecaton_tool_v1_tool_proto_rawDescGZIP() []byte {
 	return file_hecaton_tool_v1_tool_proto_rawDescData
 }
 
-var file_hecaton_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_hecaton_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_hecaton_tool_v1_tool_proto_goTypes = []any{
 	(*Call)(nil),                    // 0: hecaton.tool.v1.Call
 	(*Answer)(nil),                  // 1: hecaton.tool.v1.Answer
@@ -1561,18 +1815,22 @@ var file_hecaton_tool_v1_tool_proto_goTypes = []any{
 	(*SendMessageResponse)(nil),     // 17: hecaton.tool.v1.SendMessageResponse
 	(*ListNodesRequest)(nil),        // 18: hecaton.tool.v1.ListNodesRequest
 	(*ListNodesResponse)(nil),       // 19: hecaton.tool.v1.ListNodesResponse
-	(*GetStatsRequest)(nil),         // 20: hecaton.tool.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 21: hecaton.tool.v1.GetStatsResponse
-	(v1.NodeType)(0),                // 22: hecaton.node.v1.NodeType
-	(*durationpb.Duration)(nil),     // 23: google.protobuf.Duration
-	(*v1.Node)(nil),                 // 24: hecaton.node.v1.Node
-	(*v1.GatewayStats)(nil),         // 25: hecaton.node.v1.GatewayStats
+	(*ResolveNodeRequest)(nil),      // 20: hecaton.tool.v1.ResolveNodeRequest
+	(*ResolveNodeResponse)(nil),     // 21: hecaton.tool.v1.ResolveNodeResponse
+	(*BindSessionRequest)(nil),      // 22: hecaton.tool.v1.BindSessionRequest
+	(*BindSessionResponse)(nil),     // 23: hecaton.tool.v1.BindSessionResponse
+	(*GetStatsRequest)(nil),         // 24: hecaton.tool.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 25: hecaton.tool.v1.GetStatsResponse
+	(v1.NodeType)(0),                // 26: hecaton.node.v1.NodeType
+	(*durationpb.Duration)(nil),     // 27: google.protobuf.Duration
+	(*v1.Node)(nil),                 // 28: hecaton.node.v1.Node
+	(*v1.GatewayStats)(nil),         // 29: hecaton.node.v1.GatewayStats
 }
 var file_hecaton_tool_v1_tool_proto_depIdxs = []int32{
-	22, // 0: hecaton.tool.v1.Call.node_type:type_name -> hecaton.node.v1.NodeType
-	23, // 1: hecaton.tool.v1.Call.timeout:type_name -> google.protobuf.Duration
-	24, // 2: hecaton.tool.v1.Failure.available_nodes:type_name -> hecaton.node.v1.Node
-	24, // 3: hecaton.tool.v1.NodeSelection.available_nodes:type_name -> hecaton.node.v1.Node
+	26, // 0: hecaton.tool.v1.Call.node_type:type_name -> hecaton.node.v1.NodeType
+	27, // 1: hecaton.tool.v1.Call.timeout:type_name -> google.protobuf.Duration
+	28, // 2: hecaton.tool.v1.Failure.available_nodes:type_name -> hecaton.node.v1.Node
+	28, // 3: hecaton.tool.v1.NodeSelection.available_nodes:type_name -> hecaton.node.v1.Node
 	0,  // 4: hecaton.tool.v1.CallToolRequest.call:type_name -> hecaton.tool.v1.Call
 	1,  // 5: hecaton.tool.v1.CallToolResponse.answer:type_name -> hecaton.tool.v1.Answer
 	0,  // 6: hecaton.tool.v1.CallToolStreamRequest.call:type_name -> hecaton.tool.v1.Call
@@ -1583,32 +1841,40 @@ var file_hecaton_tool_v1_tool_proto_depIdxs = []int32{
 	2,  // 11: hecaton.tool.v1.CallsResponse.progress:type_name -> hecaton.tool.v1.Progress
 	1,  // 12: hecaton.tool.v1.CallsResponse.answer:type_name -> hecaton.tool.v1.Answer
 	3,  // 13: hecaton.tool.v1.CallsResponse.failure:type_name -> hecaton.tool.v1.Failure
-	23, // 14: hecaton.tool.v1.ExecuteWorkflowRequest.timeout:type_name -> google.protobuf.Duration
+	27, // 14: hecaton.tool.v1.ExecuteWorkflowRequest.timeout:type_name -> google.protobuf.Duration
 	15, // 15: hecaton.tool.v1.SendMessageRequest.node:type_name -> hecaton.tool.v1.NodeTarget
 	16, // 16: hecaton.tool.v1.SendMessageRequest.web:type_name -> hecaton.tool.v1.WebTarget
-	22, // 17: hecaton.tool.v1.NodeTarget.node_type:type_name -> hecaton.node.v1.NodeType
-	22, // 18: hecaton.tool.v1.ListNodesRequest.node_type:type_name -> hecaton.node.v1.NodeType
-	24, // 19: hecaton.tool.v1.ListNodesResponse.nodes:type_name -> hecaton.node.v1.Node
-	25, // 20: hecaton.tool.v1.GetStatsResponse.stats:type_name -> hecaton.node.v1.GatewayStats
-	5,  // 21: hecaton.tool.v1.ToolService.CallTool:input_type -> hecaton.tool.v1.CallToolRequest
-	7,  // 22: hecaton.tool.v1.ToolService.CallToolStream:input_type -> hecaton.tool.v1.CallToolStreamRequest
-	9,  // 23: hecaton.tool.v1.ToolService.Calls:input_type -> hecaton.tool.v1.CallsRequest
-	12, // 24: hecaton.tool.v1.ToolService.ExecuteWorkflow:input_type -> hecaton.tool.v1.ExecuteWorkflowRequest
-	14, // 25: hecaton.tool.v1.ToolService.SendMessage:input_type -> hecaton.tool.v1.SendMessageRequest
-	18, // 26: hecaton.tool.v1.ToolService.ListNodes:input_type -> hecaton.tool.v1.ListNodesRequest
-	20, // 27: hecaton.tool.v1.ToolService.GetStats:input_type -> hecaton.tool.v1.GetStatsRequest
-	6,  // 28: hecaton.tool.v1.ToolService.CallTool:output_type -> hecaton.tool.v1.CallToolResponse
-	8,  // 29: hecaton.tool.v1.ToolService.CallToolStream:output_type -> hecaton.tool.v1.CallToolStreamResponse
-	11, // 30: hecaton.tool.v1.ToolService.Calls:output_type -> hecaton.tool.v1.CallsResponse
-	13, // 31: hecaton.tool.v1.ToolService.ExecuteWorkflow:output_type -> hecaton.tool.v1.ExecuteWorkflowResponse
-	17, // 32: hecaton.tool.v1.ToolService.SendMessage:output_type -> hecaton.tool.v1.SendMessageResponse
-	19, // 33: hecaton.tool.v1.ToolService.ListNodes:output_type -> hecaton.tool.v1.ListNodesResponse
-	21, // 34: hecaton.tool.v1.ToolService.GetStats:output_type -> hecaton.tool.v1.GetStatsResponse
-	28, // [28:35] is the sub-list for method output_type
-	21, // [21:28] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	26, // 17: hecaton.tool.v1.NodeTarget.node_type:type_name -> hecaton.node.v1.NodeType
+	26, // 18: hecaton.tool.v1.ListNodesRequest.node_type:type_name -> hecaton.node.v1.NodeType
+	28, // 19: hecaton.tool.v1.ListNodesResponse.nodes:type_name -> hecaton.node.v1.Node
+	26, // 20: hecaton.tool.v1.ResolveNodeRequest.node_type:type_name -> hecaton.node.v1.NodeType
+	28, // 21: hecaton.tool.v1.ResolveNodeResponse.node:type_name -> hecaton.node.v1.Node
+	28, // 22: hecaton.tool.v1.ResolveNodeResponse.available_nodes:type_name -> hecaton.node.v1.Node
+	28, // 23: hecaton.tool.v1.BindSessionResponse.node:type_name -> hecaton.node.v1.Node
+	29, // 24: hecaton.tool.v1.GetStatsResponse.stats:type_name -> hecaton.node.v1.GatewayStats
+	5,  // 25: hecaton.tool.v1.ToolService.CallTool:input_type -> hecaton.tool.v1.CallToolRequest
+	7,  // 26: hecaton.tool.v1.ToolService.CallToolStream:input_type -> hecaton.tool.v1.CallToolStreamRequest
+	9,  // 27: hecaton.tool.v1.ToolService.Calls:input_type -> hecaton.tool.v1.CallsRequest
+	12, // 28: hecaton.tool.v1.ToolService.ExecuteWorkflow:input_type -> hecaton.tool.v1.ExecuteWorkflowRequest
+	14, // 29: hecaton.tool.v1.ToolService.SendMessage:input_type -> hecaton.tool.v1.SendMessageRequest
+	18, // 30: hecaton.tool.v1.ToolService.ListNodes:input_type -> hecaton.tool.v1.ListNodesRequest
+	20, // 31: hecaton.tool.v1.ToolService.ResolveNode:input_type -> hecaton.tool.v1.ResolveNodeRequest
+	22, // 32: hecaton.tool.v1.ToolService.BindSession:input_type -> hecaton.tool.v1.BindSessionRequest
+	24, // 33: hecaton.tool.v1.ToolService.GetStats:input_type -> hecaton.tool.v1.GetStatsRequest
+	6,  // 34: hecaton.tool.v1.ToolService.CallTool:output_type -> hecaton.tool.v1.CallToolResponse
+	8,  // 35: hecaton.tool.v1.ToolService.CallToolStream:output_type -> hecaton.tool.v1.CallToolStreamResponse
+	11, // 36: hecaton.tool.v1.ToolService.Calls:output_type -> hecaton.tool.v1.CallsResponse
+	13, // 37: hecaton.tool.v1.ToolService.ExecuteWorkflow:output_type -> hecaton.tool.v1.ExecuteWorkflowResponse
+	17, // 38: hecaton.tool.v1.ToolService.SendMessage:output_type -> hecaton.tool.v1.SendMessageResponse
+	19, // 39: hecaton.tool.v1.ToolService.ListNodes:output_type -> hecaton.tool.v1.ListNodesResponse
+	21, // 40: hecaton.tool.v1.ToolService.ResolveNode:output_type -> hecaton.tool.v1.ResolveNodeResponse
+	23, // 41: hecaton.tool.v1.ToolService.BindSession:output_type -> hecaton.tool.v1.BindSessionResponse
+	25, // 42: hecaton.tool.v1.ToolService.GetStats:output_type -> hecaton.tool.v1.GetStatsResponse
+	34, // [34:43] is the sub-list for method output_type
+	25, // [25:34] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_tool_v1_tool_proto_init() }
@@ -1643,7 +1909,7 @@ func file_hecaton_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_tool_v1_tool_proto_rawDesc), len(file_hecaton_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

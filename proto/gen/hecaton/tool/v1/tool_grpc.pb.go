@@ -27,6 +27,8 @@ const (
 	ToolService_ExecuteWorkflow_FullMethodName = "/hecaton.tool.v1.ToolService/ExecuteWorkflow"
 	ToolService_SendMessage_FullMethodName     = "/hecaton.tool.v1.ToolService/SendMessage"
 	ToolService_ListNodes_FullMethodName       = "/hecaton.tool.v1.ToolService/ListNodes"
+	ToolService_ResolveNode_FullMethodName     = "/hecaton.tool.v1.ToolService/ResolveNode"
+	ToolService_BindSession_FullMethodName     = "/hecaton.tool.v1.ToolService/BindSession"
 	ToolService_GetStats_FullMethodName        = "/hecaton.tool.v1.ToolService/GetStats"
 )
 
@@ -54,6 +56,11 @@ type ToolServiceClient interface {
 	SendMessage(ctx context.Context, in *SendMessageRequest, opts ...grpc.CallOption) (*SendMessageResponse, error)
 	// ListNodes lists a user's nodes, first connected first.
 	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
+	// ResolveNode tells which node a session's calls go to, and binds an unbound session where there is one answer
+	// (docs/architecture.md, "Which node").
+	ResolveNode(ctx context.Context, in *ResolveNodeRequest, opts ...grpc.CallOption) (*ResolveNodeResponse, error)
+	// BindSession binds a session to a node that has been seen.
+	BindSession(ctx context.Context, in *BindSessionRequest, opts ...grpc.CallOption) (*BindSessionResponse, error)
 	// GetStats counts connections and open calls of the whole cluster; at most 5 s old.
 	GetStats(ctx context.Context, in *GetStatsRequest, opts ...grpc.CallOption) (*GetStatsResponse, error)
 }
@@ -138,6 +145,26 @@ func (c *toolServiceClient) ListNodes(ctx context.Context, in *ListNodesRequest,
 	return out, nil
 }
 
+func (c *toolServiceClient) ResolveNode(ctx context.Context, in *ResolveNodeRequest, opts ...grpc.CallOption) (*ResolveNodeResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ResolveNodeResponse)
+	err := c.cc.Invoke(ctx, ToolService_ResolveNode_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *toolServiceClient) BindSession(ctx context.Context, in *BindSessionRequest, opts ...grpc.CallOption) (*BindSessionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(BindSessionResponse)
+	err := c.cc.Invoke(ctx, ToolService_BindSession_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *toolServiceClient) GetStats(ctx context.Context, in *GetStatsRequest, opts ...grpc.CallOption) (*GetStatsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetStatsResponse)
@@ -172,6 +199,11 @@ type ToolServiceServer interface {
 	SendMessage(context.Context, *SendMessageRequest) (*SendMessageResponse, error)
 	// ListNodes lists a user's nodes, first connected first.
 	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
+	// ResolveNode tells which node a session's calls go to, and binds an unbound session where there is one answer
+	// (docs/architecture.md, "Which node").
+	ResolveNode(context.Context, *ResolveNodeRequest) (*ResolveNodeResponse, error)
+	// BindSession binds a session to a node that has been seen.
+	BindSession(context.Context, *BindSessionRequest) (*BindSessionResponse, error)
 	// GetStats counts connections and open calls of the whole cluster; at most 5 s old.
 	GetStats(context.Context, *GetStatsRequest) (*GetStatsResponse, error)
 	mustEmbedUnimplementedToolServiceServer()
@@ -201,6 +233,12 @@ func (UnimplementedToolServiceServer) SendMessage(context.Context, *SendMessageR
 }
 func (UnimplementedToolServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
+}
+func (UnimplementedToolServiceServer) ResolveNode(context.Context, *ResolveNodeRequest) (*ResolveNodeResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ResolveNode not implemented")
+}
+func (UnimplementedToolServiceServer) BindSession(context.Context, *BindSessionRequest) (*BindSessionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method BindSession not implemented")
 }
 func (UnimplementedToolServiceServer) GetStats(context.Context, *GetStatsRequest) (*GetStatsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStats not implemented")
@@ -316,6 +354,42 @@ func _ToolService_ListNodes_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ToolService_ResolveNode_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ResolveNodeRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ToolServiceServer).ResolveNode(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ToolService_ResolveNode_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ToolServiceServer).ResolveNode(ctx, req.(*ResolveNodeRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ToolService_BindSession_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(BindSessionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ToolServiceServer).BindSession(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ToolService_BindSession_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ToolServiceServer).BindSession(ctx, req.(*BindSessionRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ToolService_GetStats_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetStatsRequest)
 	if err := dec(in); err != nil {
@@ -356,6 +430,14 @@ var ToolService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListNodes",
 			Handler:    _ToolService_ListNodes_Handler,
+		},
+		{
+			MethodName: "ResolveNode",
+			Handler:    _ToolService_ResolveNode_Handler,
+		},
+		{
+			MethodName: "BindSession",
+			Handler:    _ToolService_BindSession_Handler,
 		},
 		{
 			MethodName: "GetStats",
