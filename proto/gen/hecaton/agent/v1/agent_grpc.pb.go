@@ -6,7 +6,7 @@
 
 // Agents: runs that stream, pause for a person and resume on any pod.
 //
-// Whose request it is stands in the metadata key "hecaton-user", set by the gateway that authenticated it, and in no
+// Whose request it is stands in the metadata key "hecaton-user-bin", set by the gateway that authenticated it, and in no
 // message: nobody can name another user. A session of another user is absent.
 //
 // A refusal is a status with google.rpc.ErrorInfo, domain "hecaton.dev", and the reason: SESSION_NOT_FOUND, RUN_ACTIVE,

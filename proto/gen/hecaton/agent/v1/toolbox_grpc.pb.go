@@ -34,7 +34,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // ToolboxService keeps the tools that a user has set up, and tries them (seed 001, "/api/tools"). Like AgentService it takes
-// the user from the metadata key "hecaton-user". Secrets go in and never come out.
+// the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
 type ToolboxServiceClient interface {
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
 	CreateTool(ctx context.Context, in *CreateToolRequest, opts ...grpc.CallOption) (*CreateToolResponse, error)
@@ -144,7 +144,7 @@ func (c *toolboxServiceClient) CallTool(ctx context.Context, in *CallToolRequest
 // for forward compatibility.
 //
 // ToolboxService keeps the tools that a user has set up, and tries them (seed 001, "/api/tools"). Like AgentService it takes
-// the user from the metadata key "hecaton-user". Secrets go in and never come out.
+// the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
 type ToolboxServiceServer interface {
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
 	CreateTool(context.Context, *CreateToolRequest) (*CreateToolResponse, error)
