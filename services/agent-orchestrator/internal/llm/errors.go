@@ -1,0 +1,29 @@
+package llm
+
+// Code says to clients what went wrong (docs/architecture.md, "Errors in a stream").
+type Code string
+
+// The codes.
+const (
+	Unauthorized     Code = "Unauthorized"
+	RateLimited      Code = "RateLimited"
+	ContextOverflow  Code = "ContextOverflow"
+	InputTooLong     Code = "InputTooLong"
+	ModelUnavailable Code = "ModelUnavailable"
+	ModelProtocol    Code = "ModelProtocol"
+)
+
+// Error is an answer that did not come, or not whole.
+type Error struct {
+	Code Code
+	// Message is for people, and has nothing of the prompt, the answer or the key.
+	Message string
+	// Started says that pieces of the answer had come.
+	Started bool
+	Err     error
+}
+
+func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

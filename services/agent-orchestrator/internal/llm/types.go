@@ -1,0 +1,81 @@
+package llm
+
+import "encoding/json"
+
+// Endpoint is a model and where it is.
+type Endpoint struct {
+	BaseURL     string
+	APIKey      string
+	Model       string
+	Temperature *float64
+	// Guarded endpoints come from a user: only addresses that users may name are dialled.
+	Guarded bool
+}
+
+// Role of a message.
+type Role string
+
+// The roles.
+const (
+	System    Role = "system"
+	User      Role = "user"
+	Assistant Role = "assistant"
+	Tool      Role = "tool"
+)
+
+// Message is one message of a request.
+type Message struct {
+	Role    Role
+	Content string
+	Calls   []Call // of an assistant
+	CallID  string // of a tool
+	Name    string // of a tool
+}
+
+// Call is a tool call that the model wrote. Args is what it wrote, JSON or not.
+type Call struct {
+	ID   string
+	Name string
+	Args string
+}
+
+// Function is a tool as the model is told of it.
+type Function struct {
+	Name        string
+	Description string
+	Parameters  json.RawMessage
+}
+
+// Request is one question.
+type Request struct {
+	Messages []Message
+	Tools    []Function
+}
+
+// Delta is a piece of an answer: text, or a piece of one call.
+type Delta struct {
+	Text string
+	Call *CallDelta
+}
+
+// CallDelta is a piece of a call. ID and Name are known from a call's first piece on, and repeated.
+type CallDelta struct {
+	Index int
+	ID    string
+	Name  string
+	Args  string
+}
+
+// Answer is a whole answer.
+type Answer struct {
+	Text  string
+	Calls []Call
+	// Finish is the model's own finish_reason.
+	Finish string
+	Usage  Usage
+}
+
+// Usage is what an answer took; estimated where the endpoint does not say.
+type Usage struct {
+	Prompt, Completion int
+}

@@ -1,0 +1,158 @@
+package store
+
+import (
+	"errors"
+	"time"
+
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+)
+
+// ErrLeaseLost says that another pod works on the run now, or nobody may: it was cancelled, deleted, or ended.
+var ErrLeaseLost = errors.New("store: the lease on the run is lost")
+
+// Ref names a session.
+type Ref struct {
+	User    ids.UserID
+	Session ids.SessionID
+}
+
+// Lease is the right to work on a session's run until it is taken over.
+type Lease struct {
+	Ref
+	Run string
+	// Token grows with every lease of the session.
+	Token int64
+}
+
+// Status of a session.
+type Status string
+
+// The statuses.
+const (
+	Idle        Status = "idle"
+	Running     Status = "running"
+	Interrupted Status = "interrupted"
+)
+
+// Session is one conversation.
+type Session struct {
+	Ref
+	Title        string
+	Status       Status
+	Mode         string
+	Run          string // the active run, or the last
+	FinishReason string // of the last run; "" while it runs
+	LastSeq      int64
+	Created      time.Time
+	Updated      time.Time
+	// Interrupt is what it waits for, where Status is Interrupted.
+	Interrupt *agentv1.Interrupt
+}
+
+// Run is one activity of a session, from an invoke to its `complete` that is no interrupt.
+type Run struct {
+	ID string
+	// Settings are what any pod needs to go on with the run: sealed by the caller, opaque here.
+	Settings []byte
+	// Steps counts the model's answers.
+	Steps int
+	// Streaming is the message_id of the answer that was being streamed when this was written, "" for none: who adopts the
+	// run knows what its own answer replaces.
+	Streaming string
+	// CancelRequested says that somebody asked for its end.
+	CancelRequested bool
+}
+
+// Message is one message of a conversation. Index counts from 1 within the session.
+type Message struct {
+	Index   int
+	Run     string
+	Role    string // user, assistant, tool, system (a summary of all before it)
+	Content string
+	Calls   []MessageCall // of an assistant
+	CallID  string        // of a tool: the call it answers
+	Tool    string        // of a tool: its name
+	At      time.Time
+}
+
+// MessageCall is a call as the model wrote it.
+type MessageCall struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Args string `json:"args"`
+}
+
+// CallState is how far a call has come.
+type CallState string
+
+// The states of a call, in order.
+const (
+	// Waiting for a person.
+	Waiting CallState = "waiting"
+	// Ready to run: decided, or nobody had to.
+	Ready CallState = "ready"
+	// Started: it may have run. Written before anything is sent.
+	Started CallState = "started"
+	// Ended: its tool message is there.
+	Ended CallState = "ended"
+)
+
+// Call is one call of a tool by the model. IDs are unique within a session.
+type Call struct {
+	ID       string
+	Run      string
+	Position int // within the assistant message that asked for it, from 0
+	Tool     string
+	Args     []byte // a JSON object; after "modified" the changed one
+	State    CallState
+	// Node is where a connector tool was to run when this was shown; NodeMark says which device that was.
+	Node     string
+	NodeMark string
+	Digest   string
+	// Interrupt is the id of the interrupt that asked; "" where none did.
+	Interrupt string
+	// Decision is what the person, or time, decided: approved, rejected, modified, timeout, cancelled.
+	Decision string
+	Reason   string
+	Expires  time.Time // zero where nothing waits
+	Decided  time.Time
+}
+
+// State is a session with all that its run needs to go on.
+type State struct {
+	Session
+	Run Run
+	// Messages are the conversation since the last summary, the summary included.
+	Messages []Message
+	// Calls are those of the last assistant message, by position.
+	Calls []Call
+	// Todos is the todo list as JSON; nil for none.
+	Todos []byte
+}
+
+// Change is one atomic step of a run. What is zero stays as it is.
+type Change struct {
+	// Messages are appended; they carry their Index.
+	Messages []Message
+	// Calls are inserted, or replaced by id.
+	Calls []Call
+	// Events are appended; they carry their Seq, the next ones of the session.
+	Events []*agentv1.Event
+	// Steps, if not nil, is the new count.
+	Steps *int
+	// Streaming, if not nil, replaces Run.Streaming.
+	Streaming *string
+	// Todos, if not nil, replaces the list.
+	Todos []byte
+	// End, if not nil, gives the lease up.
+	End *End
+}
+
+// End is how a run stops, for good or until somebody decides.
+type End struct {
+	FinishReason string
+	// Interrupt makes the session wait.
+	Interrupt *agentv1.Interrupt
+}

@@ -1,0 +1,5 @@
+// Package tool is what an agent's tools have in common: what a model is told of one ([Spec]), how one runs ([Tool]), how it
+// failed ([Failure]), where a set of them comes from ([Source]), and which of them a mode allows ([Filter]).
+//
+// The four layers are its sub-packages: builtin, mcp, oauth and connector (seed 001, "Tool System").
+package tool

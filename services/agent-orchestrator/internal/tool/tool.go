@@ -1,0 +1,132 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+)
+
+// Layer is where a tool comes from.
+type Layer string
+
+// The layers (seed 001, "Tool System").
+const (
+	Builtin   Layer = "builtin"
+	MCP       Layer = "mcp"
+	OAuth     Layer = "oauth"
+	Connector Layer = "connector"
+)
+
+// Category is what the mode filter goes by (facts, 8.2).
+type Category string
+
+// The categories.
+const (
+	Filesystem Category = "filesystem"
+	TodoList   Category = "todo"
+	SubAgent   Category = "subagent"
+	Service    Category = "service" // MCP and OAuth
+	Device     Category = "device"  // browser and desktop
+)
+
+// Spec is what everybody may know of a tool.
+type Spec struct {
+	Name        string
+	Description string
+	// Parameters is a JSON Schema of type object.
+	Parameters json.RawMessage
+	Layer      Layer
+	Category   Category
+	// ReadOnly tools change nothing anywhere.
+	ReadOnly bool
+	// Confirm asks a person in every approval mode: the tool's own definition says so.
+	Confirm bool
+	// Parallel tools may run beside others of the same answer.
+	Parallel bool
+	// Timeout is how long one call may take; 0 means 60 s (seed 000, "Tool Calls").
+	Timeout time.Duration
+}
+
+// Tool is one tool of one run. Its methods may be called from several goroutines.
+type Tool interface {
+	Spec() Spec
+	// Call runs it. It returns a *Failure where the tool did not answer; any other error counts as outcome unknown. It
+	// heeds ctx.
+	Call(ctx context.Context, in Invocation) (Result, error)
+}
+
+// Invocation is one call.
+type Invocation struct {
+	User    ids.UserID
+	Session ids.SessionID
+	Run     string
+	CallID  string
+	// Args is a JSON object.
+	Args json.RawMessage
+	// Node and NodeMark are where it must run, for tools that are Placed.
+	Node     string
+	NodeMark string
+}
+
+// Placed is a tool that runs on one of the user's nodes.
+type Placed interface {
+	Tool
+	// Place says on which node a call would run now. A *Selection error says that somebody must choose; a *Failure that it
+	// can run nowhere.
+	Place(ctx context.Context) (Place, error)
+}
+
+// Place is one node.
+type Place struct {
+	Node string
+	// Mark changes where another device takes the same node id: type, name and system of the node.
+	Mark string
+}
+
+// Result is what a tool answered.
+type Result struct {
+	// Text is what the model is told.
+	Text    string
+	IsError bool
+	// Artifacts are what is not text: they go to the workspace.
+	Artifacts []Artifact
+	// Node is the node that answered, for connector tools.
+	Node string
+}
+
+// Artifact is an image or file of a result.
+type Artifact struct {
+	Type     string // image, file
+	MIMEType string
+	Name     string // "" for one of our choosing
+	Data     []byte
+}
+
+// Outcomes of calls that were not answered; those of package errs, and Invalid.
+const (
+	NotDelivered = string(errs.NotDelivered)
+	Unknown      = string(errs.Unknown)
+	Rejected     = "rejected"
+	TimedOut     = "timeout" // nobody decided in time
+	Cancelled    = "cancelled"
+	Invalid      = "invalid" // never sent: no such tool, bad arguments
+)
+
+// Failure is a call that the tool did not answer.
+type Failure struct {
+	// Outcome is one of the constants above.
+	Outcome string
+	// Reason is one of package errs, or "".
+	Reason  string
+	Message string
+}
+
+func (f *Failure) Error() string {
+	if f.Reason == "" {
+		return f.Outcome + ": " + f.Message
+	}
+	return f.Reason + ": " + f.Message
+}
