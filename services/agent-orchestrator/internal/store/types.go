@@ -132,9 +132,31 @@ type State struct {
 	Todos []byte
 }
 
+// Begin is a run that shall begin.
+type Begin struct {
+	Ref
+	Run      string
+	Title    string // of a new session
+	Mode     string
+	Settings []byte
+	// Key names the request for retries, unique among a user's; "" for none.
+	Key string
+}
+
+// Begun is a run on which its holder may work.
+type Begun struct {
+	Lease
+	// State is what is kept after the change with which the run began or went on.
+	State State
+	// After is the number of the last event before that change.
+	After int64
+	// Repeated says that the run was begun before by a request with the same key: nobody got a lease now.
+	Repeated bool
+}
+
 // Change is one atomic step of a run. What is zero stays as it is.
 type Change struct {
-	// Messages are appended; they carry their Index.
+	// Messages are appended, or replaced by Index; they carry it.
 	Messages []Message
 	// Calls are inserted, or replaced by id.
 	Calls []Call
@@ -146,6 +168,8 @@ type Change struct {
 	Streaming *string
 	// Todos, if not nil, replaces the list.
 	Todos []byte
+	// Settings, if not nil, replace Run.Settings.
+	Settings []byte
 	// End, if not nil, gives the lease up.
 	End *End
 }
