@@ -15,5 +15,7 @@
 //     of codes.InvalidArgument, or of codes.Internal where the gateway itself failed.
 //   - A caller that gives up is believed at once; the gateway hears of it and tells the node.
 //   - One call that is too large, or not valid UTF-8, fails alone: it is refused before it can end the stream it shares.
+//   - Questions about nodes and sessions go to the gateways in turn like calls, and to the next one where a gateway cannot
+//     answer.
 //   - A gateway that shuts down in good order is left in good order: calls open on it still get their answers.
 package toolclient

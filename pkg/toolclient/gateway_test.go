@@ -25,6 +25,8 @@ type gateway struct {
 	name    string
 	options []grpc.ServerOption
 
+	questions questions
+
 	mu      sync.Mutex
 	script  func(*received)
 	addr    string

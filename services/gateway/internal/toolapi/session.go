@@ -1,0 +1,71 @@
+package toolapi
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+)
+
+// ResolveNode implements ToolService.
+func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error) {
+	if req.GetUserId() == "" {
+		return nil, invalid("user_id is required")
+	}
+	if err := checkIDs("user_id", req.GetUserId(), "session_id", req.GetSessionId(),
+		"preferred_node_id", req.GetPreferredNodeId()); err != nil {
+		return nil, err
+	}
+	choice, err := s.Presence.Resolve(ctx, &nodev1.ResolveNodeRequest{
+		UserId: req.GetUserId(), SessionId: req.GetSessionId(), PreferredNodeId: req.GetPreferredNodeId(), NodeType: req.GetNodeType(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp := &toolv1.ResolveNodeResponse{RequiresSelection: choice.GetRequiresSelection(), AvailableNodes: choice.GetAvailableNodes()}
+	if choice.GetNodeId() != "" {
+		resp.Node, err = s.describe(ctx, req, choice)
+	}
+	return resp, err
+}
+
+// describe looks up what is known of the chosen node. Of one that a session is bound to the registry remembers more than
+// of others that are gone, and where another request bound the session anew meanwhile, its node is the answer.
+func (s *Service) describe(ctx context.Context, req *toolv1.ResolveNodeRequest, choice *nodev1.ResolveNodeResponse) (*nodev1.Node, error) {
+	if choice.GetBound() {
+		session, err := s.Presence.Session(ctx, &nodev1.GetSessionRequest{
+			UserId: req.GetUserId(), SessionId: req.GetSessionId(), NodeType: req.GetNodeType(),
+		})
+		if err != nil || session.GetNode() != nil {
+			return session.GetNode(), err
+		}
+	}
+	nodes, err := s.Presence.List(ctx, &nodev1.ListNodesRequest{UserId: req.GetUserId(), IncludeOffline: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if n.GetInfo().GetNodeId() == choice.GetNodeId() {
+			return n, nil
+		}
+	}
+	// Gone since it was chosen.
+	return &nodev1.Node{Info: &nodev1.NodeInfo{NodeId: choice.GetNodeId()}, Status: nodev1.NodeStatus_NODE_STATUS_OFFLINE}, nil
+}
+
+// BindSession implements ToolService.
+func (s *Service) BindSession(ctx context.Context, req *toolv1.BindSessionRequest) (*toolv1.BindSessionResponse, error) {
+	if err := errors.Join(ids.Check("user_id", req.GetUserId()), ids.Check("session_id", req.GetSessionId()),
+		ids.Check("node_id", req.GetNodeId())); err != nil {
+		return nil, invalid("%v", err)
+	}
+	node, err := s.Presence.Bind(ctx, &nodev1.BindSessionRequest{
+		UserId: req.GetUserId(), SessionId: req.GetSessionId(), NodeId: req.GetNodeId(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &toolv1.BindSessionResponse{Node: node}, nil
+}
