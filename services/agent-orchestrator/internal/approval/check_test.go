@@ -1,0 +1,190 @@
+package approval_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+const session = "session_1"
+
+var now = time.Unix(1_800_000_000, 0)
+
+// waiting are two calls that wait, between one that need not and one that was decided before.
+func waiting() []store.Call {
+	calls := []store.Call{
+		{ID: "free", Tool: "read_file", State: store.Ready, Args: []byte(`{}`)},
+		{ID: "a", Tool: "click", State: store.Waiting, Args: []byte(`{"selector":"#pay"}`), Node: "n1", NodeMark: "m1"},
+		{ID: "b", Tool: "type", State: store.Waiting, Args: []byte(`{"text":"x","n":1}`)},
+		{ID: "old", Tool: "click", State: store.Ended, Decision: approval.Approved},
+	}
+	for i := range calls {
+		calls[i].Digest = digest(calls[i])
+		if calls[i].State == store.Waiting {
+			calls[i].Expires = now.Add(time.Hour)
+		}
+	}
+	return calls
+}
+
+func digest(c store.Call) string {
+	return approval.Digest(session, c.ID, c.Tool, c.Args, c.Node, c.NodeMark)
+}
+
+type decision = agentv1.ToolCallDecision
+
+func yes(id, tool string) *decision {
+	return &decision{ToolCallId: id, ToolName: tool, Decision: approval.Approved}
+}
+
+func with(d *decision, change func(*decision)) *decision {
+	change(d)
+	return d
+}
+
+func TestCheckRefuses(t *testing.T) {
+	t.Parallel()
+	later := now.Add(2 * time.Hour)
+	for name, tt := range map[string]struct {
+		first *decision // about call a; b is approved
+		more  []*decision
+		at    time.Time
+		want  refusal.Reason
+	}{
+		"missing":              {nil, nil, now, refusal.MissingDecision},
+		"unknown":              {yes("a", "click"), []*decision{yes("c", "click")}, now, refusal.UnknownCall},
+		"not asked about":      {yes("a", "click"), []*decision{yes("free", "read_file")}, now, refusal.UnknownCall},
+		"decided before":       {yes("a", "click"), []*decision{yes("old", "click")}, now, refusal.AlreadyDecided},
+		"doubled":              {yes("a", "click"), []*decision{yes("a", "click")}, now, refusal.InvalidDecision},
+		"another tool":         {yes("a", "type"), nil, now, refusal.InvalidDecision},
+		"no decision":          {with(yes("a", ""), func(d *decision) { d.Decision = "" }), nil, now, refusal.InvalidDecision},
+		"unknown decision":     {with(yes("a", ""), func(d *decision) { d.Decision = "Approved" }), nil, now, refusal.InvalidDecision},
+		"forged digest":        {with(yes("a", ""), func(d *decision) { d.Digest = digest(waiting()[2]) }), nil, now, refusal.DigestDiffers},
+		"approved but changed": {with(yes("a", ""), func(d *decision) { d.ToolArgsJson = []byte(`{"selector":"#all"}`) }), nil, now, refusal.InvalidDecision},
+		"modified to nothing":  {with(yes("a", ""), func(d *decision) { d.Decision = "modified" }), nil, now, refusal.InvalidDecision},
+		"modified to an array": {with(yes("a", ""), func(d *decision) { d.Decision, d.ToolArgsJson = "modified", []byte(`[1]`) }), nil, now, refusal.InvalidDecision},
+		"modified, doubled key": {with(yes("a", ""), func(d *decision) { d.Decision, d.ToolArgsJson = "modified", []byte(`{"a":1,"a":2}`) }),
+			nil, now, refusal.InvalidDecision},
+		"approved too late":  {yes("a", "click"), nil, later, refusal.ApprovalExpired},
+		"rejected too late":  {with(yes("a", ""), func(d *decision) { d.Decision = "rejected" }), nil, later, refusal.ApprovalExpired},
+		"at the last moment": {yes("a", "click"), nil, now.Add(time.Hour), refusal.ApprovalExpired},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			decisions := append([]*decision{yes("b", "type")}, tt.more...)
+			if tt.first != nil {
+				decisions = append(decisions, tt.first)
+			}
+			decided, err := approval.Check(session, waiting(), decisions, tt.at)
+			if !errors.Is(err, tt.want) || decided != nil {
+				t.Errorf("%v, %v; want %s", decided, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestCheckDecides(t *testing.T) {
+	t.Parallel()
+	calls := waiting()
+	for name, tt := range map[string]struct {
+		first *decision
+		at    time.Time
+		want  func(*store.Call) // how call a differs from before, beside State, Decision and times
+	}{
+		"approved":                 {yes("a", "click"), now, nil},
+		"approved, no tool's name": {yes("a", ""), now, nil},
+		"approved as shown": {with(yes("a", ""), func(d *decision) {
+			d.ToolArgsJson, d.Digest = []byte(`{ "selector" : "#\u0070ay" }`), calls[1].Digest
+		}), now, nil},
+		"rejected": {with(yes("a", ""), func(d *decision) { d.Decision, d.Reason = "rejected", "too dear" }), now,
+			func(c *store.Call) { c.Reason = "too dear" }},
+		"modified": {with(yes("a", ""), func(d *decision) { d.Decision, d.ToolArgsJson = "modified", []byte(`{"selector":"#one"}`) }), now,
+			func(c *store.Call) { c.Args = []byte(`{"selector":"#one"}`); c.Digest = digest(*c) }},
+		"timeout":        {with(yes("a", ""), func(d *decision) { d.Decision = "timeout" }), now.Add(2 * time.Hour), nil},
+		"timeout, early": {with(yes("a", ""), func(d *decision) { d.Decision = "timeout" }), now, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			second := with(yes("b", "type"), func(d *decision) { d.Decision = "timeout" })
+			decided, err := approval.Check(session, waiting(), []*decision{second, tt.first}, tt.at)
+			if err != nil || len(decided) != 2 || decided[0].ID != "a" || decided[1].ID != "b" {
+				t.Fatalf("%v, %v", decided, err)
+			}
+			got, want := decided[0], waiting()[1]
+			if tt.want != nil {
+				tt.want(&want)
+			}
+			if got.State != store.Ready || got.Decision != tt.first.GetDecision() || !got.Decided.Equal(tt.at) || !got.Expires.IsZero() {
+				t.Errorf("%+v", got)
+			}
+			if string(got.Args) != string(want.Args) || got.Digest != want.Digest || got.Reason != want.Reason {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+		})
+	}
+}
+
+func TestTimeOut(t *testing.T) {
+	t.Parallel()
+	calls := waiting()
+	calls[2].Expires = now.Add(2 * time.Hour)
+	if got := approval.TimeOut(calls, now.Add(time.Hour)); got != nil {
+		t.Errorf("while one can be decided: %v", got)
+	}
+	got := approval.TimeOut(calls, now.Add(2*time.Hour))
+	if len(got) != 2 || got[0].Decision != approval.Timeout || got[1].State != store.Ready {
+		t.Errorf("%+v", got)
+	}
+	calls[1].Expires, calls[2].Expires = time.Time{}, time.Time{}
+	if approval.TimeOut(calls, now.Add(1000*time.Hour)) != nil {
+		t.Error("calls that never expire have timed out")
+	}
+}
+
+func TestPolicy(t *testing.T) {
+	t.Parallel()
+	rule := func(enabled, requires bool) map[string]*agentv1.InterruptRule {
+		return map[string]*agentv1.InterruptRule{"click": {Enabled: enabled, RequiresInterrupt: requires}}
+	}
+	for name, tt := range map[string]struct {
+		policy  approval.Policy
+		confirm bool
+		// whether click, on no list and on the list, asks
+		asks, listed bool
+	}{
+		"a new user's":               {approval.Policy{}, false, false, false},
+		"everything":                 {approval.Policy{Mode: approval.RunEverything}, false, false, false},
+		"allowlist":                  {approval.Policy{Mode: approval.UseAllowlist}, false, true, false},
+		"every time":                 {approval.Policy{Mode: approval.AskEverytime}, false, true, true},
+		"unknown mode":               {approval.Policy{Mode: "yolo"}, false, true, true},
+		"everything, tool confirms":  {approval.Policy{Mode: approval.RunEverything}, true, true, true},
+		"allowlist, tool confirms":   {approval.Policy{Mode: approval.UseAllowlist}, true, true, true},
+		"everything, request asks":   {approval.Policy{Mode: approval.RunEverything, Config: rule(true, true)}, false, true, true},
+		"allowlist, request asks":    {approval.Policy{Mode: approval.UseAllowlist, Config: rule(true, true)}, false, true, true},
+		"everything, rule off":       {approval.Policy{Mode: approval.RunEverything, Config: rule(false, true)}, false, false, false},
+		"everything, rule does not":  {approval.Policy{Mode: approval.RunEverything, Config: rule(true, false)}, false, false, false},
+		"allowlist, rule does not":   {approval.Policy{Mode: approval.UseAllowlist, Config: rule(true, false)}, false, true, false},
+		"every time, rule does not":  {approval.Policy{Mode: approval.AskEverytime, Config: rule(true, false)}, false, true, true},
+		"every time, rule off":       {approval.Policy{Mode: approval.AskEverytime, Config: rule(false, false)}, false, true, true},
+		"confirms, rule does not":    {approval.Policy{Config: rule(true, false)}, true, true, true},
+		"everything, rule of others": {approval.Policy{Config: map[string]*agentv1.InterruptRule{"type": {Enabled: true, RequiresInterrupt: true}}}, false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spec := tool.Spec{Name: "click", Confirm: tt.confirm}
+			if got := tt.policy.Asks(spec); got != tt.asks {
+				t.Errorf("asks: %t", got)
+			}
+			tt.policy.Allowlist = []string{"click"}
+			if got := tt.policy.Asks(spec); got != tt.listed {
+				t.Errorf("asks though on the list: %t", got)
+			}
+		})
+	}
+}
