@@ -1,0 +1,100 @@
+package netguard
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+const (
+	connectTimeout = 10 * time.Second
+	idleTimeout    = 90 * time.Second
+	maxRedirects   = 5
+)
+
+// Client returns a client for addresses that users gave. It sets no timeout: the requests' contexts do. What it refuses is
+// [refusal.AddressRefused] somewhere in the error's chain.
+func (g *Guard) Client() *http.Client {
+	return &http.Client{Transport: g, CheckRedirect: redirect}
+}
+
+// RoundTrip sends one request, to allowed addresses only.
+func (g *Guard) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := g.check(r.URL); err != nil {
+		if r.Body != nil {
+			_ = r.Body.Close() // a RoundTripper's duty
+		}
+		return nil, err
+	}
+	return g.transport.RoundTrip(r)
+}
+
+func (g *Guard) newTransport() *http.Transport {
+	free := &net.Dialer{Timeout: connectTimeout}
+	checked := &net.Dialer{Timeout: connectTimeout, Control: g.control}
+	return &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if host, _, err := net.SplitHostPort(address); g.private || err == nil && g.hosts[canonical(host)] {
+				return free.DialContext(ctx, network, address)
+			}
+			return checked.DialContext(ctx, network, address)
+		},
+		ForceAttemptHTTP2:   true,
+		TLSHandshakeTimeout: connectTimeout,
+		IdleConnTimeout:     idleTimeout,
+		MaxIdleConnsPerHost: 16,
+	}
+}
+
+// control sees each address right before it is dialled, after the name is resolved. What it says does not tell the
+// address: a user learns nothing of names inside the cluster.
+func (g *Guard) control(_, address string, _ syscall.RawConn) error {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return refusal.New(refusal.AddressRefused, "not an IP address")
+	}
+	if kind := notPublic(to.Addr()); kind != "" && !g.allowed(to.Addr()) {
+		return refusal.New(refusal.AddressRefused, "the host has %s address, which this server does not call", kind)
+	}
+	return nil
+}
+
+// redirect leaves everything that could be a credential behind where a redirect leads to another origin. net/http keeps
+// Authorization for subdomains and other ports, and keys in headers of one's own always.
+func redirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return refusal.New(refusal.AddressRefused, "more than %d redirects", maxRedirects)
+	}
+	if SameOrigin(r.URL, via[0].URL) {
+		return nil
+	}
+	for name := range r.Header {
+		switch name {
+		case "Accept", "Content-Type", "User-Agent":
+		default:
+			r.Header.Del(name)
+		}
+	}
+	return nil
+}
+
+// SameOrigin reports whether two URLs have scheme, host and port in common.
+func SameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && canonical(a.Hostname()) == canonical(b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
