@@ -3,6 +3,8 @@ package agent
 import (
 	"context"
 
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
@@ -25,6 +27,14 @@ type Journal interface {
 	// RequestCancel marks the active run for its end, and says which status the session has. Whoever holds the lease hears of
 	// it at the next renewal.
 	RequestCancel(ctx context.Context, ref store.Ref) (store.Status, error)
+}
+
+// Decisions remembers what was decided.
+type Decisions interface {
+	// Decided reports whether any of these calls of the session was decided, in any run.
+	Decided(ctx context.Context, ref store.Ref, calls []string) (bool, error)
+	// ApprovalSettings are the user's; those of a new user where none are kept.
+	ApprovalSettings(ctx context.Context, user ids.UserID) (*agentv1.ApprovalSettings, error)
 }
 
 // Leases keeps runs of this pod from being taken over, and takes over those of pods that are gone. Times are the

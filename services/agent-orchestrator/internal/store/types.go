@@ -69,12 +69,15 @@ type Run struct {
 type Message struct {
 	Index   int
 	Run     string
-	Role    string // user, assistant, tool, system (a summary of all before it)
+	Role    string // user, assistant, tool, system (a summary of those up to Covers)
 	Content string
 	Calls   []MessageCall // of an assistant
 	CallID  string        // of a tool: the call it answers
 	Tool    string        // of a tool: its name
-	At      time.Time
+	// Covers, of a system message, is the Index of the last message that it sums up: messages between that one and the
+	// summary itself are told to the model after it.
+	Covers int
+	At     time.Time
 }
 
 // MessageCall is a call as the model wrote it.
@@ -124,7 +127,7 @@ type Call struct {
 type State struct {
 	Session
 	Run Run
-	// Messages are the conversation since the last summary, the summary included.
+	// Messages are the conversation since what the last summary covers, the summary included, by Index.
 	Messages []Message
 	// Calls are those of the last assistant message, by position.
 	Calls []Call
