@@ -40,6 +40,8 @@ type Spec struct {
 	Parameters json.RawMessage
 	Layer      Layer
 	Category   Category
+	// Server names the MCP server that has the tool, as a prefix of Name where names collide; "" for other layers.
+	Server string
 	// ReadOnly tools change nothing anywhere.
 	ReadOnly bool
 	// Confirm asks a person in every approval mode: the tool's own definition says so.
