@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
@@ -38,9 +39,13 @@ func resolve(t *testing.T, g *cluster.Gateway, req *toolv1.ResolveNodeRequest) s
 
 func wantNode(t *testing.T, gateways []*cluster.Gateway, req *toolv1.ResolveNodeRequest, want string) {
 	t.Helper()
-	for i, g := range gateways {
-		if got := resolve(t, g, req); got != want {
-			t.Errorf("gateway %d says %q for %v, want %q", i, got, req, want)
+	foreseen := proto.CloneOf(req)
+	foreseen.DryRun = true
+	for _, req := range []*toolv1.ResolveNodeRequest{foreseen, req} {
+		for i, g := range gateways {
+			if got := resolve(t, g, req); got != want {
+				t.Errorf("gateway %d says %q for %v, want %q", i, got, req, want)
+			}
 		}
 	}
 }
@@ -56,6 +61,11 @@ func TestResolveNode(t *testing.T) {
 	wantNode(t, c.Gateways, s("s", ""), "first connected") // and bound to it
 	named(t, c.Gateways[1], "u", "second")
 	wantNode(t, c.Gateways, s("s", ""), "first connected")
+	// A dry run of a session that nobody asked for in earnest leaves it unbound.
+	if got := resolve(t, c.Gateways[0], &toolv1.ResolveNodeRequest{UserId: "u", SessionId: "dry", PreferredNodeId: "first", DryRun: true}); got != "first connected" {
+		t.Errorf("foreseen: %s", got)
+	}
+	wantNode(t, c.Gateways, s("dry", "second"), "second connected")
 	wantNode(t, c.Gateways, s("new", ""), "choose first,second")
 	wantNode(t, c.Gateways, s("new", "nowhere"), "choose first,second")
 	wantNode(t, c.Gateways, s("preferring", "second"), "second connected")

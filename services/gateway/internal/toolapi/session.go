@@ -18,6 +18,9 @@ func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeReques
 		"preferred_node_id", req.GetPreferredNodeId()); err != nil {
 		return nil, err
 	}
+	if req.GetDryRun() && req.GetSessionId() != "" {
+		return s.foresee(ctx, req)
+	}
 	choice, err := s.Presence.Resolve(ctx, &nodev1.ResolveNodeRequest{
 		UserId: req.GetUserId(), SessionId: req.GetSessionId(), PreferredNodeId: req.GetPreferredNodeId(), NodeType: req.GetNodeType(),
 	})
@@ -29,6 +32,43 @@ func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeReques
 		resp.Node, err = s.describe(ctx, req, choice)
 	}
 	return resp, err
+}
+
+// foresee answers as the registry would, from what a session looks like and which nodes there are.
+func (s *Service) foresee(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error) {
+	session, err := s.Presence.Session(ctx, &nodev1.GetSessionRequest{
+		UserId: req.GetUserId(), SessionId: req.GetSessionId(), NodeType: req.GetNodeType(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if session.GetNodeId() != "" {
+		return &toolv1.ResolveNodeResponse{Node: session.GetNode()}, nil
+	}
+	if req.GetPreferredNodeId() != "" {
+		// A node that says of itself that it is offline is not available, and can be preferred.
+		nodes, err := s.Presence.List(ctx, &nodev1.ListNodesRequest{UserId: req.GetUserId(), NodeType: req.GetNodeType()})
+		if err != nil {
+			return nil, err
+		}
+		if n := named(nodes, req.GetPreferredNodeId()); n != nil {
+			return &toolv1.ResolveNodeResponse{Node: n}, nil
+		}
+	}
+	available := session.GetAvailableNodes()
+	if len(available) == 1 {
+		return &toolv1.ResolveNodeResponse{Node: available[0]}, nil
+	}
+	return &toolv1.ResolveNodeResponse{RequiresSelection: len(available) > 1, AvailableNodes: available}, nil
+}
+
+func named(nodes []*nodev1.Node, id string) *nodev1.Node {
+	for _, n := range nodes {
+		if n.GetInfo().GetNodeId() == id {
+			return n
+		}
+	}
+	return nil
 }
 
 // describe looks up what is known of the chosen node. Of one that a session is bound to the registry remembers more than
@@ -46,10 +86,8 @@ func (s *Service) describe(ctx context.Context, req *toolv1.ResolveNodeRequest, 
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range nodes {
-		if n.GetInfo().GetNodeId() == choice.GetNodeId() {
-			return n, nil
-		}
+	if n := named(nodes, choice.GetNodeId()); n != nil {
+		return n, nil
 	}
 	// Gone since it was chosen.
 	return &nodev1.Node{Info: &nodev1.NodeInfo{NodeId: choice.GetNodeId()}, Status: nodev1.NodeStatus_NODE_STATUS_OFFLINE}, nil

@@ -1355,8 +1355,10 @@ type ResolveNodeRequest struct {
 	// Where an unbound session should go if this node is connected.
 	PreferredNodeId string      `protobuf:"bytes,3,opt,name=preferred_node_id,json=preferredNodeId,proto3" json:"preferred_node_id,omitempty"`
 	NodeType        v1.NodeType `protobuf:"varint,4,opt,name=node_type,json=nodeType,proto3,enum=hecaton.node.v1.NodeType" json:"node_type,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Answers the same, and binds nothing.
+	DryRun        bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResolveNodeRequest) Reset() {
@@ -1415,6 +1417,13 @@ func (x *ResolveNodeRequest) GetNodeType() v1.NodeType {
 		return x.NodeType
 	}
 	return v1.NodeType(0)
+}
+
+func (x *ResolveNodeRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
 }
 
 type ResolveNodeResponse struct {
@@ -1749,13 +1758,14 @@ const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\tnode_type\x18\x02 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\x12'\n" +
 	"\x0finclude_offline\x18\x03 \x01(\bR\x0eincludeOffline\"@\n" +
 	"\x11ListNodesResponse\x12+\n" +
-	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"\xb0\x01\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"\xc9\x01\n" +
 	"\x12ResolveNodeRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x12*\n" +
 	"\x11preferred_node_id\x18\x03 \x01(\tR\x0fpreferredNodeId\x126\n" +
-	"\tnode_type\x18\x04 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\"\xaf\x01\n" +
+	"\tnode_type\x18\x04 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\x12\x17\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun\"\xaf\x01\n" +
 	"\x13ResolveNodeResponse\x12)\n" +
 	"\x04node\x18\x01 \x01(\v2\x15.hecaton.node.v1.NodeR\x04node\x12-\n" +
 	"\x12requires_selection\x18\x02 \x01(\bR\x11requiresSelection\x12>\n" +
