@@ -12,6 +12,9 @@ import (
 // ErrLeaseLost says that another pod works on the run now, or nobody may: it was cancelled, deleted, or ended.
 var ErrLeaseLost = errors.New("store: the lease on the run is lost")
 
+// ErrSequence says that the events of a change do not follow the session's last one: its holder has lost count.
+var ErrSequence = errors.New("store: the events do not follow the last one")
+
 // Ref names a session.
 type Ref struct {
 	User    ids.UserID
@@ -24,6 +27,8 @@ type Lease struct {
 	Run string
 	// Token grows with every lease of the session.
 	Token int64
+
+	id int64 // the session's row
 }
 
 // Status of a session.
@@ -129,37 +134,15 @@ type State struct {
 	Run Run
 	// Messages are the conversation since what the last summary covers, the summary included, by Index.
 	Messages []Message
-	// Calls are those of the last assistant message, by position.
+	// Calls are those of the last assistant message, by position, as long as nothing but their results follows it.
 	Calls []Call
 	// Todos is the todo list as JSON; nil for none.
 	Todos []byte
 }
 
-// Begin is a run that shall begin.
-type Begin struct {
-	Ref
-	Run      string
-	Title    string // of a new session
-	Mode     string
-	Settings []byte
-	// Key names the request for retries, unique among a user's; "" for none.
-	Key string
-}
-
-// Begun is a run on which its holder may work.
-type Begun struct {
-	Lease
-	// State is what is kept after the change with which the run began or went on.
-	State State
-	// After is the number of the last event before that change.
-	After int64
-	// Repeated says that the run was begun before by a request with the same key: nobody got a lease now.
-	Repeated bool
-}
-
 // Change is one atomic step of a run. What is zero stays as it is.
 type Change struct {
-	// Messages are appended, or replaced by Index; they carry it.
+	// Messages are appended; they carry their Index.
 	Messages []Message
 	// Calls are inserted, or replaced by id.
 	Calls []Call
@@ -171,8 +154,6 @@ type Change struct {
 	Streaming *string
 	// Todos, if not nil, replaces the list.
 	Todos []byte
-	// Settings, if not nil, replace Run.Settings.
-	Settings []byte
 	// End, if not nil, gives the lease up.
 	End *End
 }
