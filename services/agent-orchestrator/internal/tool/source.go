@@ -35,6 +35,9 @@ type Kit struct {
 	Prompts []string
 	// Problems are for the model and the user: "MCP server x cannot be reached: …".
 	Problems []string
+	// Stale reports that the source has other tools by now, so that they are worth gathering again before the model is asked;
+	// nil means never. It is cheap, and says so at most every few seconds.
+	Stale func() bool
 	// Close lets go of what the kit holds; may be nil.
 	Close func()
 }

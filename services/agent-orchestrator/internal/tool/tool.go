@@ -34,6 +34,7 @@ const (
 
 // Spec is what everybody may know of a tool.
 type Spec struct {
+	// Name is what people and settings call it; [ModelName] is what models do.
 	Name        string
 	Description string
 	// Parameters is a JSON Schema of type object.

@@ -1,0 +1,163 @@
+package mcp
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+const (
+	// connectTimeout is what all servers together may take at the start of a run.
+	connectTimeout = 10 * time.Second
+	// callTimeout is a server's (facts, 3.1).
+	callTimeout = 1800 * time.Second
+)
+
+// Saved are the users' saved servers.
+type Saved interface {
+	// Servers returns the servers that the user's runs get without naming them.
+	Servers(ctx context.Context, user ids.UserID) ([]*agentv1.McpServer, error)
+}
+
+// Options of a [Source].
+type Options struct {
+	// Guard is the way to servers over HTTP.
+	Guard *netguard.Guard
+	// Saved may be nil.
+	Saved Saved
+	// Stdio lets users start processes on this machine: for a cluster of one person only.
+	Stdio bool
+	// ConnectTimeout is for all servers together; 0 means 10 s.
+	ConnectTimeout time.Duration
+	// Logger hears of servers that fail; nil means discard.
+	Logger *slog.Logger
+}
+
+// Source has the tools of MCP servers.
+type Source struct {
+	// static after construction
+	opts Options
+}
+
+// NewSource returns a Source.
+func NewSource(o Options) *Source {
+	if o.ConnectTimeout == 0 {
+		o.ConnectTimeout = connectTimeout
+	}
+	o.Logger = obs.OrDiscard(o.Logger)
+	return &Source{opts: o}
+}
+
+// Tools connects to the servers of the request, and the user's saved ones, and returns what they have. A server of the
+// request takes the place of a saved one with the same name.
+func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
+	configs, err := s.servers(ctx, scope)
+	if err != nil || len(configs) == 0 {
+		return tool.Kit{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.opts.ConnectTimeout)
+	defer cancel()
+	parts := make([]part, len(configs))
+	var wg sync.WaitGroup
+	for i, config := range configs {
+		wg.Go(func() { parts[i] = s.open(ctx, config) })
+	}
+	wg.Wait()
+	return join(parts), nil
+}
+
+// servers are those of the request, then the saved ones, each name once.
+func (s *Source) servers(ctx context.Context, scope tool.Scope) ([]*agentv1.McpServer, error) {
+	var all []*agentv1.McpServer
+	for _, source := range scope.Requested {
+		if m := source.GetMcp(); m != nil {
+			all = append(all, m)
+		}
+	}
+	if s.opts.Saved != nil {
+		saved, err := s.opts.Saved.Servers(ctx, scope.User)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, saved...)
+	}
+	seen := map[string]bool{}
+	kept := all[:0]
+	for _, m := range all {
+		if !seen[m.GetName()] {
+			seen[m.GetName()] = true
+			kept = append(kept, m)
+		}
+	}
+	return kept, nil
+}
+
+// part is what one server gives to a kit.
+type part struct {
+	server   *server // nil where it could not be reached
+	tools    []tool.Tool
+	prompts  []string
+	problems []string
+}
+
+// open connects to one server and reads what it has.
+func (s *Source) open(ctx context.Context, config *agentv1.McpServer) part {
+	srv := &server{opts: &s.opts, config: config}
+	problem := func(err error) string {
+		s.opts.Logger.WarnContext(ctx, "an MCP server failed", "transport", transportType(config), "kind", kind(err))
+		return "MCP server " + config.GetName() + ": " + err.Error()
+	}
+	sess, err := srv.session(ctx)
+	if err != nil {
+		return part{problems: []string{problem(err)}}
+	}
+	listed, err := listTools(ctx, sess)
+	if err != nil {
+		srv.close()
+		return part{problems: []string{problem(err)}}
+	}
+	p := part{server: srv}
+	for _, t := range listed {
+		p.tools = append(p.tools, newTool(srv, t))
+	}
+	if len(listed) == maxTools {
+		p.problems = append(p.problems, problem(&Error{Kind: TooMuch, Message: "it has more tools than are taken"}))
+	}
+	for _, name := range config.GetPrompts() {
+		text, err := prompt(ctx, sess, name)
+		if err != nil {
+			p.problems = append(p.problems, problem(err))
+			continue
+		}
+		p.prompts = append(p.prompts, text)
+	}
+	return p
+}
+
+func join(parts []part) tool.Kit {
+	var kit tool.Kit
+	var servers []*server
+	for _, p := range parts {
+		kit.Tools = append(kit.Tools, p.tools...)
+		kit.Prompts = append(kit.Prompts, p.prompts...)
+		kit.Problems = append(kit.Problems, p.problems...)
+		if p.server != nil {
+			servers = append(servers, p.server)
+		}
+	}
+	kit.Close = func() {
+		var wg sync.WaitGroup
+		for _, s := range servers {
+			wg.Go(s.close)
+		}
+		wg.Wait()
+	}
+	return kit
+}

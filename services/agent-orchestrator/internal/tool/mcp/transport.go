@@ -1,0 +1,136 @@
+package mcp
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+)
+
+// Transport types (facts, 3.1).
+const (
+	StreamableHTTP = "streamable_http"
+	SSE            = "sse"
+	Stdio          = "stdio"
+)
+
+// maxAnswer bounds one answer of a server, in bytes.
+const maxAnswer = 32 << 20
+
+func transportType(config *agentv1.McpServer) string {
+	if t := config.GetTransportType(); t != "" {
+		return t
+	}
+	return StreamableHTTP
+}
+
+// Check refuses a configuration that cannot work, or is not allowed here, without connecting.
+func Check(config *agentv1.McpServer, guard *netguard.Guard, stdio bool) error {
+	switch transportType(config) {
+	case StreamableHTTP, SSE:
+		return guard.Check(config.GetBaseUrl())
+	case Stdio:
+		switch {
+		case !stdio:
+			return refusal.New(refusal.AddressRefused, "this server starts no processes; use transport_type streamable_http")
+		case config.GetCommand() == "":
+			return refusal.New(refusal.InvalidArgument, "command is required with transport_type stdio")
+		}
+		return nil
+	}
+	return refusal.New(refusal.InvalidArgument, "transport_type is %q, must be streamable_http, sse or stdio", config.GetTransportType())
+}
+
+// transport returns how to reach a server that passed Check.
+func transport(config *agentv1.McpServer, guard *netguard.Guard) (sdk.Transport, error) {
+	if transportType(config) == Stdio {
+		return newProcess(config), nil
+	}
+	origin, err := url.Parse(config.GetBaseUrl())
+	if err != nil {
+		return nil, err
+	}
+	client := guard.Client()
+	client.Transport = &httpTransport{next: client.Transport, origin: origin, header: headers(config)}
+	if transportType(config) == SSE {
+		return &sdk.SSEClientTransport{Endpoint: config.GetBaseUrl(), HTTPClient: client, MaxEventSize: maxAnswer}, nil
+	}
+	return &sdk.StreamableClientTransport{
+		Endpoint: config.GetBaseUrl(), HTTPClient: client, MaxEventSize: maxAnswer,
+		MaxRetries: 2, DisableStandaloneSSE: true, // nothing that a server says by itself is heeded
+	}, nil
+}
+
+// headers are the configured ones, but for those that are the protocol's; the key comes last.
+func headers(config *agentv1.McpServer) http.Header {
+	h := http.Header{}
+	for name, value := range config.GetHeaders() {
+		switch name = http.CanonicalHeaderKey(name); {
+		case name == "Accept", name == "Content-Type", name == "Content-Length", name == "Host", name == "Last-Event-Id":
+		case strings.HasPrefix(name, "Mcp-"):
+		default:
+			h.Set(name, value)
+		}
+	}
+	if key := config.GetApiKey(); key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
+	return h
+}
+
+// httpTransport adds a server's headers where they belong, bounds its answers, and notes how far a request came.
+type httpTransport struct {
+	// static after construction
+	next   http.RoundTripper
+	origin *url.URL
+	header http.Header
+}
+
+func (t *httpTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	f := flightOf(r.Context())
+	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		// A server without the whole head can run nothing.
+		WroteHeaders: func() { f.setSent(true) },
+	})
+	r = r.Clone(ctx)
+	if netguard.SameOrigin(r.URL, t.origin) { // neither a redirect nor an endpoint that the server names gets the key
+		for name, values := range t.header {
+			r.Header[name] = values
+		}
+	}
+	response, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	f.setStatus(response.StatusCode)
+	if r.Method != http.MethodGet { // a stream that lasts is bounded by event
+		response.Body = &bounded{body: response.Body, left: maxAnswer, flight: f}
+	}
+	return response, nil
+}
+
+// bounded is a body that ends in an error where it is too large.
+type bounded struct {
+	body   io.ReadCloser
+	left   int64
+	flight *flight
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		b.flight.setOverflow()
+		return 0, &Error{Kind: TooMuch, Message: "the answer is too large"}
+	}
+	n, err := b.body.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+func (b *bounded) Close() error { return b.body.Close() }
