@@ -84,6 +84,35 @@ func ReplyTo(subject string) (gateway ids.GatewayID, number uint64, err error) {
 // ReplyBase is the base of the number that ends a reply subject.
 const ReplyBase = 36
 
+// AgentSubject carries the events of a session's runs to the pods where somebody follows it.
+func AgentSubject(user ids.UserID, session ids.SessionID) string {
+	return root + "agent." + Token(string(user)) + "." + Token(string(session))
+}
+
+// CancelSubject tells every orchestrator that the end of a session's run was asked for.
+func CancelSubject(user ids.UserID, session ids.SessionID) string {
+	return cancelPrefix + Token(string(user)) + "." + Token(string(session))
+}
+
+const cancelPrefix = root + "cancel."
+
+// AllCancels matches [CancelSubject] of every session.
+const AllCancels = cancelPrefix + "*.*"
+
+// ParseCancel reverses [CancelSubject].
+func ParseCancel(subject string) (ids.UserID, ids.SessionID, error) {
+	userToken, sessionToken, ok := strings.Cut(strings.TrimPrefix(subject, cancelPrefix), ".")
+	if !ok {
+		return "", "", errToken
+	}
+	user, err := Untoken(userToken)
+	if err != nil {
+		return "", "", err
+	}
+	session, err := Untoken(sessionToken)
+	return ids.UserID(user), ids.SessionID(session), err
+}
+
 const escape = '='
 
 // Token escapes an id into one NATS token, reversibly: bytes outside [A-Za-z0-9_-] become '=' and two hex digits.

@@ -44,3 +44,24 @@ func FuzzTokenIsReversible(f *testing.F) {
 		}
 	})
 }
+
+func TestSessionsKeepApart(t *testing.T) {
+	t.Parallel()
+	for _, user := range []ids.UserID{"ana", "a.b", "*", ">", "ü"} {
+		for _, session := range []ids.SessionID{"session_1", "a.b", "*", ">", " "} {
+			subject := AgentSubject(user, session)
+			if strings.Count(subject, ".") != 3 || strings.ContainsAny(subject, "*> ") {
+				t.Errorf("%q/%q: subject %q", user, session, subject)
+			}
+			u, s, err := ParseCancel(CancelSubject(user, session))
+			if err != nil || u != user || s != session {
+				t.Errorf("%q/%q came back as %q/%q, %v", user, session, u, s, err)
+			}
+		}
+	}
+	for _, subject := range []string{"", "hecaton.cancel.ana", "hecaton.cancel.a=.b", "hecaton.cancel.a.b.c"} {
+		if u, s, err := ParseCancel(subject); err == nil {
+			t.Errorf("%q names %q/%q", subject, u, s)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+package live
+
+// For the fuzz test.
+var (
+	Encode = encode
+	Decode = decode
+)

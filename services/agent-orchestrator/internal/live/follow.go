@@ -1,0 +1,199 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+const (
+	// heal is how often a follower that hears nothing looks into the store: a message of the bus may have been lost.
+	heal = 2 * time.Second
+	// pollAway is how often while the bus is away.
+	pollAway = 250 * time.Millisecond
+	// page is how many events are read at once.
+	page = 256
+)
+
+// Until is how far to follow.
+type Until = agentv1.FollowRequest_Until
+
+// The ways to follow; the zero Until is Forever.
+const (
+	Last    = agentv1.FollowRequest_UNTIL_LAST
+	Forever = agentv1.FollowRequest_UNTIL_FOREVER
+	RunEnds = agentv1.FollowRequest_UNTIL_RUN_ENDS
+)
+
+const nowhere = -1
+
+// errAway ends followers of a pod that shuts down.
+var errAway = refusal.New(refusal.Unavailable, "this pod is shutting down; follow the session again")
+
+// goal is where a follower ends.
+type goal struct {
+	last     int64 // at this event; nowhere for none
+	complete int64 // at the first Complete after this event; nowhere for none
+}
+
+// Follow sends a session's events after a number, as far as until says. It returns nil there, what send returned, the end
+// of ctx, refusal.SessionNotFound where the session is absent or deleted, and refusal.Unavailable when this pod drains.
+func (h *Hub) Follow(ctx context.Context, ref store.Ref, after int64, until Until, send func(*agentv1.Event) error) error {
+	f := h.Join(ref)
+	defer f.Leave()
+	if until != Last {
+		h.settle(ctx)
+	}
+	s, err := h.kept.Session(ctx, ref)
+	if err != nil {
+		return err
+	}
+	f.cursor, f.goal = after, goal{last: nowhere, complete: nowhere}
+	switch {
+	case until == Last, until == RunEnds && s.Status != store.Running:
+		f.goal.last = s.LastSeq
+	case until == RunEnds:
+		f.goal.complete = s.LastSeq
+	}
+	if f.arrived() != nil {
+		return nil
+	}
+	f.fallBehind()
+	return f.follow(ctx, send)
+}
+
+// FollowRun sends the events after a number to the next Complete. The follower must have joined before the event with that
+// number was kept: then nothing has to be read. It returns as [Hub.Follow] does.
+func (f *Follower) FollowRun(ctx context.Context, after int64, send func(*agentv1.Event) error) error {
+	f.cursor, f.goal = after, goal{last: nowhere, complete: after}
+	return f.follow(ctx, send)
+}
+
+// settle waits until the bus has heard of the subscriptions; without it, what is published just now might come late.
+func (h *Hub) settle(ctx context.Context) {
+	if h.bus == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	_ = h.bus.FlushWithContext(ctx) // the store has it, too
+}
+
+// errEnd says that the goal is reached.
+var errEnd = errors.New("live: the end")
+
+func (f *Follower) follow(ctx context.Context, send func(*agentv1.Event) error) error {
+	look := time.NewTimer(f.patience())
+	defer look.Stop()
+	for {
+		events, behind := f.take()
+		err := f.deliver(ctx, events, behind, send)
+		if errors.Is(err, errEnd) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		look.Reset(f.patience())
+		select {
+		case <-f.wake:
+		case <-look.C:
+			if err := f.check(ctx); err != nil {
+				return err
+			}
+		case <-f.hub.draining:
+			return errAway
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (f *Follower) patience() time.Duration {
+	if f.hub.away() {
+		return pollAway
+	}
+	return heal
+}
+
+// check looks whether the store has something that was not heard of.
+func (f *Follower) check(ctx context.Context) error {
+	s, err := f.hub.kept.Session(ctx, f.ref)
+	switch {
+	case errors.Is(err, refusal.SessionNotFound):
+		return err
+	case err == nil && f.sent && s.LastSeq < f.cursor:
+		return refusal.New(refusal.SessionNotFound, "the session was deleted")
+	case err != nil: // it may come back
+		f.hub.log.WarnContext(ctx, "a followed session cannot be read", "error", err)
+	case s.LastSeq > f.cursor:
+		f.fallBehind()
+	}
+	return nil
+}
+
+// deliver sends what came live, or what the store has where something is missing.
+func (f *Follower) deliver(ctx context.Context, events []*agentv1.Event, behind bool, send func(*agentv1.Event) error) error {
+	for _, e := range events {
+		if behind = behind || e.GetSeq() > f.cursor+1; behind {
+			break // the store has all of them
+		}
+		if err := f.pass(e, send); err != nil {
+			return err
+		}
+	}
+	if !behind {
+		return f.arrived()
+	}
+	return f.read(ctx, send)
+}
+
+// read sends what the store has.
+func (f *Follower) read(ctx context.Context, send func(*agentv1.Event) error) error {
+	for {
+		events, err := f.hub.kept.Events(ctx, f.ref, f.cursor, page)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, refusal.SessionNotFound):
+			return err
+		case err != nil:
+			f.hub.log.WarnContext(ctx, "events cannot be read", "error", err)
+			return nil // the next look tries again
+		}
+		for _, e := range events {
+			if err := f.pass(e, send); err != nil {
+				return err
+			}
+		}
+		if len(events) < page {
+			return f.arrived()
+		}
+	}
+}
+
+// pass sends the next event; one that was sent before it drops.
+func (f *Follower) pass(e *agentv1.Event, send func(*agentv1.Event) error) error {
+	if e.GetSeq() <= f.cursor {
+		return nil
+	}
+	if err := send(e); err != nil {
+		return err
+	}
+	f.cursor, f.sent = e.GetSeq(), true
+	if f.goal.complete != nowhere && e.GetSeq() > f.goal.complete && e.GetComplete() != nil {
+		return errEnd
+	}
+	return f.arrived()
+}
+
+func (f *Follower) arrived() error {
+	if f.goal.last != nowhere && f.cursor >= f.goal.last {
+		return errEnd
+	}
+	return nil
+}

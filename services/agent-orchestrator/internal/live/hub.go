@@ -1,0 +1,117 @@
+package live
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+// Kept is where events are kept (package store). An absent session is refusal.SessionNotFound.
+type Kept interface {
+	// Events returns at most limit events of a session whose numbers are greater than after, in order.
+	Events(ctx context.Context, ref store.Ref, after int64, limit int) ([]*agentv1.Event, error)
+	Session(ctx context.Context, ref store.Ref) (store.Session, error)
+}
+
+// Hub connects runs with those who follow them. It is safe for concurrent use.
+type Hub struct {
+	// Static after construction.
+	kept     Kept
+	bus      *bus.Conn // nil: this pod is alone
+	log      *slog.Logger
+	out      *outbox // nil where bus is
+	cancels  *nats.Subscription
+	draining chan struct{} // closed by Drain
+
+	mu       sync.Mutex
+	topics   map[store.Ref]*topic // guarded by mu
+	onCancel func(store.Ref)      // guarded by mu
+	drained  bool                 // guarded by mu
+}
+
+// New returns a Hub over the bus, which stays the caller's; nil where no other pod is. Close it.
+func New(kept Kept, b *bus.Conn, log *slog.Logger) (*Hub, error) {
+	h := &Hub{
+		kept: kept, bus: b, log: obs.OrDiscard(log), draining: make(chan struct{}), topics: map[store.Ref]*topic{},
+	}
+	if b == nil {
+		return h, nil
+	}
+	var err error
+	if h.cancels, err = b.Subscribe(bus.AllCancels, h.heardCancel); err != nil {
+		return nil, err
+	}
+	h.out = newOutbox(b)
+	return h, nil
+}
+
+// Publish tells followers of a session what was just kept. The events must not change any more. It does not block.
+func (h *Hub) Publish(ref store.Ref, events []*agentv1.Event) {
+	if len(events) == 0 {
+		return
+	}
+	size := 0
+	for _, e := range events {
+		size += proto.Size(e)
+	}
+	if t := h.topic(ref); t != nil {
+		t.push(events, size)
+	}
+	if h.out != nil {
+		h.out.put(parcel{ref: ref, events: events, size: size})
+	}
+}
+
+// Look makes followers of a session read the store: it changed without an event, as when it is deleted.
+func (h *Hub) Look(ref store.Ref) {
+	if t := h.topic(ref); t != nil {
+		t.fallBehind()
+	}
+	if h.out != nil {
+		h.out.put(parcel{ref: ref})
+	}
+}
+
+func (h *Hub) topic(ref store.Ref) *topic {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.topics[ref]
+}
+
+// Drain ends every Follow with refusal.Unavailable: its client follows on another pod.
+func (h *Hub) Drain() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.drained {
+		h.drained = true
+		close(h.draining)
+	}
+}
+
+// Close drains, and returns when what was published is on its way.
+func (h *Hub) Close(ctx context.Context) {
+	h.Drain()
+	if h.bus == nil {
+		return
+	}
+	_ = h.cancels.Unsubscribe() // fails only where the connection is closed
+	h.out.close()
+	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+	defer cancel()
+	_ = h.bus.FlushWithContext(ctx) // followers elsewhere read the store
+}
+
+// flushTimeout bounds the wait for the bus's word that it has what was sent to it.
+const flushTimeout = time.Second
+
+// away reports whether events of other pods cannot be heard now.
+func (h *Hub) away() bool { return h.bus != nil && !h.bus.Up() }
