@@ -1,5 +1,7 @@
 package llm
 
+import "time"
+
 // Code says to clients what went wrong (docs/architecture.md, "Errors in a stream").
 type Code string
 
@@ -20,7 +22,12 @@ type Error struct {
 	Message string
 	// Started says that pieces of the answer had come.
 	Started bool
-	Err     error
+	// Err is the cause, where it is safe to show.
+	Err error
+
+	again bool          // asking again can help
+	after time.Duration // what the endpoint asks to wait before that
+	plain bool          // the endpoint wants no stream_options
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }

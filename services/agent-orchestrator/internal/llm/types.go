@@ -4,8 +4,9 @@ import "encoding/json"
 
 // Endpoint is a model and where it is.
 type Endpoint struct {
+	// BaseURL is what /chat/completions is appended to.
 	BaseURL     string
-	APIKey      string
+	APIKey      string // "" sends none
 	Model       string
 	Temperature *float64
 	// Guarded endpoints come from a user: only addresses that users may name are dialled.
@@ -58,8 +59,10 @@ type Delta struct {
 	Call *CallDelta
 }
 
-// CallDelta is a piece of a call. ID and Name are known from a call's first piece on, and repeated.
+// CallDelta is a piece of a call. Name is known from a call's first piece on and repeated, ID as soon as the endpoint
+// gives one.
 type CallDelta struct {
+	// Index is the call's place in Answer.Calls.
 	Index int
 	ID    string
 	Name  string
@@ -68,7 +71,8 @@ type CallDelta struct {
 
 // Answer is a whole answer.
 type Answer struct {
-	Text  string
+	Text string
+	// Calls are in the order in which they began. A call has no ID where the endpoint gave none.
 	Calls []Call
 	// Finish is the model's own finish_reason.
 	Finish string

@@ -1,0 +1,99 @@
+package llm
+
+import (
+	"encoding/json"
+	"math"
+	"net/url"
+	"strings"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// wire is a request as it is sent.
+type wire struct{ openai.ChatCompletionRequest }
+
+func newWire(e Endpoint, r Request) wire {
+	w := wire{openai.ChatCompletionRequest{
+		Model:       e.Model,
+		Messages:    make([]openai.ChatCompletionMessage, len(r.Messages)),
+		Temperature: temperature(e),
+	}}
+	for i, m := range r.Messages {
+		w.Messages[i] = message(m)
+	}
+	for _, f := range r.Tools {
+		w.Tools = append(w.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: f.Name, Description: f.Description, Parameters: schema(f.Parameters),
+		}})
+	}
+	return w
+}
+
+func (w *wire) askUsage(ask bool) {
+	w.StreamOptions = nil
+	if ask {
+		w.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	}
+}
+
+// message leaves no content out but an assistant's that called tools: endpoints insist on it, and the library drops it
+// where it is empty.
+func message(m Message) openai.ChatCompletionMessage {
+	out := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
+	for _, c := range m.Calls {
+		out.ToolCalls = append(out.ToolCalls, openai.ToolCall{
+			ID: c.ID, Type: openai.ToolTypeFunction, Function: openai.FunctionCall{Name: c.Name, Arguments: arguments(c.Args)},
+		})
+	}
+	if out.Content == "" && len(out.ToolCalls) == 0 {
+		out.Content = "(empty)"
+	}
+	return out
+}
+
+// arguments are sent back as the model wrote them, unless that is no JSON: endpoints that parse them again refuse the whole
+// conversation for it.
+func arguments(args string) string {
+	if !json.Valid([]byte(args)) {
+		return "{}"
+	}
+	return args
+}
+
+// temperature is 0 where the endpoint's own is to be used: for reasoning models, which refuse any other, and the library
+// with them.
+func temperature(e Endpoint) float32 {
+	if e.Temperature == nil {
+		return 0
+	}
+	for _, family := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
+		if strings.HasPrefix(e.Model, family) {
+			return 0
+		}
+	}
+	if *e.Temperature == 0 {
+		return math.SmallestNonzeroFloat32 // the library leaves out a 0
+	}
+	return float32(*e.Temperature)
+}
+
+var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
+
+// schema keeps a tool whose schema is broken from breaking the request.
+func schema(parameters json.RawMessage) json.RawMessage {
+	if !json.Valid(parameters) {
+		return noParameters
+	}
+	return parameters
+}
+
+// isHTTP reports whether a request can be sent there.
+func isHTTP(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// base is what the library appends its path to. People also give the whole address.
+func base(address string) string {
+	return strings.TrimSuffix(strings.TrimRight(address, "/"), "/chat/completions")
+}
