@@ -1,0 +1,150 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"gocloud.dev/blob"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+// Stat tells what is known of a file.
+func (s *Store) Stat(ctx context.Context, user ids.UserID, path string) (File, error) {
+	key, err := key(user, path)
+	if err != nil {
+		return File{}, err
+	}
+	file, err := s.stat(ctx, key, path)
+	return file, refuse(ctx, err, path)
+}
+
+func (s *Store) stat(ctx context.Context, key, path string) (File, error) {
+	defer s.lock(key, false)()
+	a, err := s.bucket.Attributes(ctx, key)
+	if err != nil {
+		return File{}, err
+	}
+	return File{
+		Path: path, Size: a.Size, ContentType: a.ContentType, Updated: a.ModTime.UTC(), ETag: etag(a.As, a.ModTime, a.Size),
+	}, nil
+}
+
+// etag is S3's, whose times count seconds; elsewhere time and size say enough.
+func etag(as func(any) bool, at time.Time, size int64) string {
+	var head s3.HeadObjectOutput
+	var get s3.GetObjectOutput
+	switch {
+	case as(&head) && head.ETag != nil:
+		return strings.Trim(*head.ETag, `"`)
+	case as(&get) && get.ETag != nil:
+		return strings.Trim(*get.ETag, `"`)
+	}
+	return fmt.Sprintf("%x-%x", at.UnixNano(), size)
+}
+
+// Get reads a file.
+func (s *Store) Get(ctx context.Context, user ids.UserID, path string) (File, []byte, error) {
+	key, err := key(user, path)
+	if err != nil {
+		return File{}, nil, err
+	}
+	slot := s.cache.slot(ctx, user, "file:"+path)
+	if file, data, ok := slot.file(); ok {
+		return file, data, nil
+	}
+	file, data, err := s.read(ctx, key, path)
+	if err != nil {
+		return File{}, nil, refuse(ctx, err, path)
+	}
+	slot.keepFile(ctx, file, data)
+	return file, data, nil
+}
+
+func (s *Store) read(ctx context.Context, key, path string) (File, []byte, error) {
+	r, err := s.open(ctx, key)
+	if err != nil {
+		return File{}, nil, err
+	}
+	defer r.Close()
+	if r.Size() > s.maxBytes {
+		return File{}, nil, tooLarge(path, s.maxBytes)
+	}
+	data := make([]byte, r.Size())
+	if _, err := io.ReadFull(r, data); err != nil {
+		return File{}, nil, err
+	}
+	return File{
+		Path: path, Size: r.Size(), ContentType: r.ContentType(), Updated: r.ModTime().UTC(), ETag: etag(r.As, r.ModTime(), r.Size()),
+	}, data, nil
+}
+
+func (s *Store) open(ctx context.Context, key string) (*blob.Reader, error) {
+	defer s.lock(key, false)() // what is open stays as it is, whoever replaces it
+	return s.bucket.NewReader(ctx, key, nil)
+}
+
+// Put creates or replaces a file. Where mimeType is none, name and content say what it is.
+func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string, data []byte) (File, error) {
+	key, err := key(user, path)
+	if err != nil {
+		return File{}, err
+	}
+	if int64(len(data)) > s.maxBytes {
+		return File{}, tooLarge(path, s.maxBytes)
+	}
+	err = s.change(ctx, user, key, func() error {
+		return s.bucket.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: contentType(mimeType, path, data)})
+	})
+	if err != nil {
+		return File{}, refuse(ctx, inTheWay(err), path)
+	}
+	file, err := s.stat(ctx, key, path)
+	return file, refuse(ctx, err, path)
+}
+
+// inTheWay names what only a file system refuses.
+func inTheWay(err error) error {
+	for _, meaning := range []error{syscall.ENOTDIR, syscall.EISDIR, syscall.EEXIST} {
+		if errors.Is(err, meaning) {
+			return refusal.New(refusal.InvalidArgument, "path leads through a file, or names a directory")
+		}
+	}
+	return err
+}
+
+// Delete removes a file.
+func (s *Store) Delete(ctx context.Context, user ids.UserID, path string) error {
+	key, err := key(user, path)
+	if err != nil {
+		return err
+	}
+	err = s.change(ctx, user, key, func() error {
+		// S3 deletes what is not there without a word, and a file system a directory.
+		exists, err := s.bucket.Exists(ctx, key)
+		if err == nil && !exists {
+			err = notFound(path)
+		}
+		if err != nil {
+			return err
+		}
+		return s.bucket.Delete(ctx, key)
+	})
+	return refuse(ctx, err, path)
+}
+
+// change does one change of a file. The cache forgets before and after it: were it only after, a pod that dies between would
+// leave others with what is no more.
+func (s *Store) change(ctx context.Context, user ids.UserID, key string, do func() error) error {
+	s.cache.forget(ctx, user)
+	defer s.cache.forget(context.WithoutCancel(ctx), user)
+	defer s.lock(key, true)()
+	return do()
+}

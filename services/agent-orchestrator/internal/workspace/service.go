@@ -1,0 +1,140 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+)
+
+// part is how many bytes of a file one message has.
+const part = 64 << 10
+
+// Service is WorkspaceService: the files of the user on whose behalf a request is made.
+type Service struct {
+	agentv1.UnimplementedWorkspaceServiceServer
+	store *Store
+}
+
+// NewService returns a service of the files in a store.
+func NewService(store *Store) *Service { return &Service{store: store} }
+
+// ListFiles implements WorkspaceService.
+func (s *Service) ListFiles(ctx context.Context, req *agentv1.ListFilesRequest) (*agentv1.ListFilesResponse, error) {
+	user, err := behalf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.store.List(ctx, user, req.GetPrefix(), int(req.GetLimit()), req.GetCursor())
+	if err != nil {
+		return nil, err
+	}
+	resp := &agentv1.ListFilesResponse{NextCursor: page.Cursor}
+	for _, file := range page.Files {
+		resp.Files = append(resp.Files, file.proto())
+	}
+	return resp, nil
+}
+
+// GetFile implements WorkspaceService.
+func (s *Service) GetFile(req *agentv1.GetFileRequest, stream grpc.ServerStreamingServer[agentv1.GetFileResponse]) error {
+	user, err := behalf(stream.Context())
+	if err != nil {
+		return err
+	}
+	file, data, err := s.store.Get(stream.Context(), user, req.GetPath())
+	if err != nil {
+		return err
+	}
+	if err := stream.Send(&agentv1.GetFileResponse{Part: &agentv1.GetFileResponse_File{File: file.proto()}}); err != nil {
+		return err
+	}
+	for len(data) > 0 {
+		n := min(part, len(data))
+		if err := stream.Send(&agentv1.GetFileResponse{Part: &agentv1.GetFileResponse_Data{Data: data[:n]}}); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// PutFile implements WorkspaceService.
+func (s *Service) PutFile(stream grpc.ClientStreamingServer[agentv1.PutFileRequest, agentv1.PutFileResponse]) error {
+	user, err := behalf(stream.Context())
+	if err != nil {
+		return err
+	}
+	first, err := stream.Recv()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if first.GetFile() == nil {
+		return refusal.New(refusal.InvalidArgument, "the first part must say which file it is")
+	}
+	if err := CheckPath(first.GetFile().GetPath()); err != nil {
+		return err // before the bytes come
+	}
+	data, err := s.receive(stream, first.GetFile().GetPath())
+	if err != nil {
+		return err
+	}
+	file, err := s.store.Put(stream.Context(), user, first.GetFile().GetPath(), first.GetFile().GetContentType(), data)
+	if err != nil {
+		return err
+	}
+	return stream.SendAndClose(&agentv1.PutFileResponse{File: file.proto()})
+}
+
+// receive collects the bytes of a file, and stops at the first that is too many.
+func (s *Service) receive(stream grpc.ClientStreamingServer[agentv1.PutFileRequest, agentv1.PutFileResponse], path string) ([]byte, error) {
+	var data bytes.Buffer
+	for {
+		req, err := stream.Recv()
+		switch {
+		case errors.Is(err, io.EOF):
+			return data.Bytes(), nil
+		case err != nil:
+			return nil, err
+		case req.GetFile() != nil:
+			return nil, refusal.New(refusal.InvalidArgument, "only the first part says which file it is")
+		case int64(data.Len()+len(req.GetData())) > s.store.maxBytes:
+			return nil, tooLarge(path, s.store.maxBytes)
+		}
+		data.Write(req.GetData())
+	}
+}
+
+// DeleteFile implements WorkspaceService.
+func (s *Service) DeleteFile(ctx context.Context, req *agentv1.DeleteFileRequest) (*agentv1.DeleteFileResponse, error) {
+	user, err := behalf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.store.Delete(ctx, user, req.GetPath()); err != nil {
+		return nil, err
+	}
+	return &agentv1.DeleteFileResponse{Success: true}, nil
+}
+
+func behalf(ctx context.Context) (ids.UserID, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return "", refusal.New(refusal.InvalidArgument, "%w", err)
+	}
+	return user, nil
+}
+
+func (f File) proto() *agentv1.File {
+	return &agentv1.File{
+		Path: f.Path, Size: float64(f.Size), ContentType: f.ContentType, UpdatedAt: timestamppb.New(f.Updated), Etag: f.ETag,
+	}
+}

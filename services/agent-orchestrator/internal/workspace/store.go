@@ -1,0 +1,176 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+	_ "gocloud.dev/blob/memblob" // mem://
+	_ "gocloud.dev/blob/s3blob"  // s3://
+	"gocloud.dev/gcerrors"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+// DefaultMaxBytes is the size of the largest file where nothing else is configured.
+const DefaultMaxBytes = 32 << 20
+
+// Options of a Store.
+type Options struct {
+	// URL is where the files are: file:///directory (made where it is missing), s3://bucket?region=… with the parameters of
+	// gocloud.dev/blob/s3blob and the credentials of the AWS environment, or mem://.
+	URL string
+	// MaxBytes bounds a file; 0 means DefaultMaxBytes.
+	MaxBytes int64
+	// Redis is where listings and small files are cached; nil for no cache. It stays the caller's.
+	Redis redis.UniversalClient
+	// Logger is told when the cache cannot be used; nil means discard.
+	Logger *slog.Logger
+}
+
+// File is what is known of a file.
+type File struct {
+	Path        string    `json:"path"`
+	Size        int64     `json:"size"`
+	ContentType string    `json:"content_type"`
+	Updated     time.Time `json:"updated"`
+	ETag        string    `json:"etag"` // changes with the content; without quotes
+}
+
+// Store keeps the files of all users. Its methods may be called from several goroutines. Errors are *refusal.Error, or the
+// context's.
+type Store struct {
+	// Static after construction.
+	bucket   *blob.Bucket
+	onDisk   bool
+	maxBytes int64
+	cache    *cache
+}
+
+// disk keeps readers of a file away from its writer: the driver writes what it knows of a file, its type for one, beside it
+// and in place, so that a reader at that moment would find it cut. Stores of one process may share a directory.
+var disk [64]sync.RWMutex
+
+// Open opens the storage. It does not ask whether S3 answers.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	s := &Store{maxBytes: o.MaxBytes, cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
+	if s.maxBytes == 0 {
+		s.maxBytes = DefaultMaxBytes
+	}
+	u, err := url.Parse(o.URL)
+	if err != nil {
+		return nil, errors.New("workspace: the storage's URL cannot be read") // it may hold credentials
+	}
+	switch u.Scheme {
+	case fileblob.Scheme:
+		s.onDisk = true
+		// Temporary files stand beside the others: the system's directory for them may be another file system.
+		s.bucket, err = fileblob.OpenBucket(directory(u), &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true})
+	case "s3", "mem":
+		s.bucket, err = blob.OpenBucket(ctx, o.URL)
+	default:
+		return nil, fmt.Errorf("workspace: %q is no storage; file, s3 and mem are", u.Scheme)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("workspace: open the storage: %w", err)
+	}
+	return s, nil
+}
+
+// directory is the path that a file URL names; file:///C:/data is one on Windows.
+func directory(u *url.URL) string {
+	path := u.Path
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' && filepath.Separator == '\\' {
+		path = strings.TrimPrefix(path, "/")
+	}
+	return filepath.FromSlash(path)
+}
+
+// DirURL is the URL of a directory, for Options.
+func DirURL(dir string) string {
+	path := filepath.ToSlash(dir)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: fileblob.Scheme, Path: path}).String()
+}
+
+// Close lets go of the storage; nothing else may be under way.
+func (s *Store) Close() error { return s.bucket.Close() }
+
+// MaxBytes is the size of the largest file.
+func (s *Store) MaxBytes() int64 { return s.maxBytes }
+
+// key checks what a file is called, and returns its key.
+func key(user ids.UserID, path string) (string, error) {
+	if err := checkUser(user); err != nil {
+		return "", err
+	}
+	if err := CheckPath(path); err != nil {
+		return "", err
+	}
+	key := home(user) + encode(path)
+	if over := len(key) - maxPath; over > 0 {
+		return "", refusal.New(refusal.InvalidArgument, "path has %d bytes, %d more than there is room for", len(path), over)
+	}
+	return key, nil
+}
+
+func checkUser(user ids.UserID) error {
+	if err := ids.Check("user_id", string(user)); err != nil {
+		return refusal.New(refusal.InvalidArgument, "%w", err)
+	}
+	return nil
+}
+
+// lock keeps others from a file while unlock is not called.
+func (s *Store) lock(key string, write bool) (unlock func()) {
+	if !s.onDisk {
+		return func() {}
+	}
+	sum := uint32(2166136261) // FNV-1a
+	for i := range len(key) {
+		sum = (sum ^ uint32(key[i])) * 16777619
+	}
+	mu := &disk[sum%uint32(len(disk))]
+	if write {
+		mu.Lock()
+		return mu.Unlock
+	}
+	mu.RLock()
+	return mu.RUnlock
+}
+
+// refuse is the error for a caller. What the storage says of itself stays here.
+func refuse(ctx context.Context, err error, path string) error {
+	var own *refusal.Error
+	switch {
+	case err == nil || errors.As(err, &own):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case gcerrors.Code(err) == gcerrors.NotFound, errors.Is(err, syscall.ENOTDIR): // a path below a file
+		return notFound(path)
+	}
+	return &refusal.Error{Reason: refusal.Unavailable, Message: "the storage of files cannot be used right now", Err: err}
+}
+
+func notFound(path string) error {
+	return refusal.New(refusal.FileNotFound, "there is no file %s", path)
+}
+
+func tooLarge(path string, limit int64) error {
+	return refusal.New(refusal.FileTooLarge, "%s is larger than %d bytes", path, limit)
+}
