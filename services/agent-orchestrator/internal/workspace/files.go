@@ -92,22 +92,18 @@ func (s *Store) open(ctx context.Context, key string) (*blob.Reader, error) {
 }
 
 // Put creates or replaces a file. Where mimeType is none, name and content say what it is.
-func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string, data []byte) (File, error) {
+func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string, data []byte) error {
 	key, err := key(user, path)
 	if err != nil {
-		return File{}, err
+		return err
 	}
 	if int64(len(data)) > s.maxBytes {
-		return File{}, tooLarge(path, s.maxBytes)
+		return tooLarge(path, s.maxBytes)
 	}
 	err = s.change(ctx, user, key, func() error {
 		return s.bucket.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: contentType(mimeType, path, data)})
 	})
-	if err != nil {
-		return File{}, refuse(ctx, inTheWay(err), path)
-	}
-	file, err := s.stat(ctx, key, path)
-	return file, refuse(ctx, err, path)
+	return refuse(ctx, inTheWay(err), path)
 }
 
 // inTheWay names what only a file system refuses.

@@ -80,14 +80,18 @@ func (s *Service) PutFile(stream grpc.ClientStreamingServer[agentv1.PutFileReque
 	if first.GetFile() == nil {
 		return refusal.New(refusal.InvalidArgument, "the first part must say which file it is")
 	}
-	if err := CheckPath(first.GetFile().GetPath()); err != nil {
+	path := first.GetFile().GetPath()
+	if err := CheckPath(path); err != nil {
 		return err // before the bytes come
 	}
-	data, err := s.receive(stream, first.GetFile().GetPath())
+	data, err := s.receive(stream, path)
 	if err != nil {
 		return err
 	}
-	file, err := s.store.Put(stream.Context(), user, first.GetFile().GetPath(), first.GetFile().GetContentType(), data)
+	if err := s.store.Put(stream.Context(), user, path, first.GetFile().GetContentType(), data); err != nil {
+		return err
+	}
+	file, err := s.store.Stat(stream.Context(), user, path)
 	if err != nil {
 		return err
 	}

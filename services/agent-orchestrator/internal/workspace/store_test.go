@@ -70,9 +70,12 @@ func each(t *testing.T, maxBytes int64, test func(t *testing.T, s *workspace.Sto
 
 func put(t testing.TB, s *workspace.Store, user ids.UserID, path, data string) workspace.File {
 	t.Helper()
-	file, err := s.Put(t.Context(), user, path, "", []byte(data))
-	if err != nil {
+	if err := s.Put(t.Context(), user, path, "", []byte(data)); err != nil {
 		t.Fatalf("put %s: %v", path, err)
+	}
+	file, err := s.Stat(t.Context(), user, path)
+	if err != nil {
+		t.Fatalf("stat %s: %v", path, err)
 	}
 	return file
 }
@@ -156,10 +159,10 @@ func TestContentTypes(t *testing.T) {
 			{"page", "no type", "<html>", "text/html; charset=utf-8"},
 			{"data.bin", "", "\x00\x01", "application/octet-stream"},
 		} {
-			put, err := s.Put(t.Context(), "ana", tt.path, tt.given, []byte(tt.data))
+			err := s.Put(t.Context(), "ana", tt.path, tt.given, []byte(tt.data))
 			got, _, getErr := s.Get(t.Context(), "ana", tt.path)
-			if err != nil || getErr != nil || put.ContentType != tt.want || got.ContentType != tt.want {
-				t.Errorf("%s: %q then %q, %v, %v; want %q", tt.path, put.ContentType, got.ContentType, err, getErr, tt.want)
+			if err != nil || getErr != nil || got.ContentType != tt.want {
+				t.Errorf("%s: %q, %v, %v; want %q", tt.path, got.ContentType, err, getErr, tt.want)
 			}
 		}
 	})
@@ -169,7 +172,7 @@ func TestSizes(t *testing.T) {
 	t.Parallel()
 	each(t, 10, func(t *testing.T, s *workspace.Store) {
 		put(t, s, "ana", "a", "0123456789")
-		_, err := s.Put(t.Context(), "ana", "a", "", []byte("0123456789x"))
+		err := s.Put(t.Context(), "ana", "a", "", []byte("0123456789x"))
 		if !errors.Is(err, refusal.FileTooLarge) || !strings.Contains(err.Error(), "10 bytes") {
 			t.Errorf("11 bytes: %v", err)
 		}
@@ -199,7 +202,7 @@ func TestUsersAreApart(t *testing.T) {
 		}
 		for _, user := range []ids.UserID{"", "a\x00", "a\nb", "\xff", ids.UserID(long + "x")} {
 			for what, err := range map[string]error{
-				"put":    err2(s.Put(t.Context(), user, "a", "", nil)),
+				"put":    s.Put(t.Context(), user, "a", "", nil),
 				"get":    err3(s.Get(t.Context(), user, "a")),
 				"list":   err2(s.List(t.Context(), user, "", 0, "")),
 				"delete": s.Delete(t.Context(), user, "a"),
@@ -221,7 +224,7 @@ func TestPaths(t *testing.T) {
 			"a/..": `".."`, "./a": `"."`, ".": `"."`, "..": `".."`, "a\x00b": "U+0000", "a\nb": "U+000A", "a\u009bb": "U+009B",
 			"a\xff": "UTF-8", `a\b`: `\`, "x/" + name + "n": "256 bytes", strings.Repeat("d/", 512) + "x": "1025 bytes",
 		} {
-			err := err2(s.Put(t.Context(), "ana", path, "", nil))
+			err := s.Put(t.Context(), "ana", path, "", nil)
 			if !errors.Is(err, refusal.InvalidArgument) || !strings.Contains(err.Error(), says) {
 				t.Errorf("put %q: %v", path, err)
 			}
@@ -312,7 +315,7 @@ func TestPutIsAtomic(t *testing.T) {
 		for i := range 8 {
 			writing.Go(func() {
 				for range 10 {
-					if _, err := s.Put(t.Context(), "ana", "x", fmt.Sprintf("text/v%d", i), version(i)); err != nil {
+					if err := s.Put(t.Context(), "ana", "x", fmt.Sprintf("text/v%d", i), version(i)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -341,7 +344,7 @@ func TestDirectory(t *testing.T) {
 	s := open(t, workspace.Options{URL: workspace.DirURL(dir)})
 	put(t, s, "ana", "a/b", "x")
 	for _, path := range []string{"a/b/c", "a"} {
-		if _, err := s.Put(t.Context(), "ana", path, "", nil); !errors.Is(err, refusal.InvalidArgument) {
+		if err := s.Put(t.Context(), "ana", path, "", nil); !errors.Is(err, refusal.InvalidArgument) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
