@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
+	"github.com/hecaton-dev/hecaton/pkg/redisclient"
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/grpcapi"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/lease"
@@ -99,7 +100,7 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) openRedis(context.Context) (err error) {
 	a.redis = a.opts.Redis
 	if a.redis == nil {
-		if a.redis, err = store.Open(a.cfg.RedisURL.Reveal()); err != nil {
+		if a.redis, err = redisclient.Open(a.cfg.RedisURL.Reveal()); err != nil {
 			return err
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hecaton-dev/hecaton/pkg/redisclient"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
-	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
 )
 
 // Each runs test once for each kind of Redis, each time with the URL of an empty one.
@@ -77,7 +77,7 @@ func drive(m *miniredis.Miniredis, stop <-chan struct{}) {
 // Client opens a client that is closed with the test.
 func Client(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
-	client, err := store.Open(url)
+	client, err := redisclient.Open(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -283,15 +283,3 @@ func TestCancelledCaller(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-func TestOpenRefuses(t *testing.T) {
-	t.Parallel()
-	for _, url := range []string{"http://x", "redis://:secret word@x", "redis://x/notanumber", "redis://x?nonsense=1", "://secret"} {
-		if client, err := store.Open(url); err == nil {
-			t.Errorf("%q: opened %v", url, client)
-			_ = client.Close()
-		} else if strings.Contains(err.Error(), "secret") {
-			t.Errorf("the error tells the password: %v", err)
-		}
-	}
-}

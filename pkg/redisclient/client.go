@@ -1,4 +1,4 @@
-package store
+package redisclient
 
 import (
 	"cmp"
@@ -19,8 +19,7 @@ const patience = time.Second
 // Open returns a client for a redis:// or rediss:// URL. One or more parameters addr=host:port make it a client of the
 // Redis Cluster that these nodes belong to; timeouts in the URL win over ours. It connects when first used.
 //
-// Commands are not retried: a repeated deregistration would answer that there was nothing to remove, and its
-// announcement would be lost.
+// Commands are not retried: who repeats one that ran may be told the opposite of what happened, as when it removes.
 //
 // The library's own log, lines on stderr in a format of its own, is turned off for the process: what fails is reported by
 // whoever asked for it.
