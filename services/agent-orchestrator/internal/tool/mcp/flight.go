@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"net/http"
 	"sync"
 )
 
@@ -12,7 +13,8 @@ type flight struct {
 
 	mu       sync.Mutex
 	sent     bool // a whole request, or its head, may have reached the server
-	status   int  // HTTP status of the last answer; 0 for none
+	post     int  // HTTP status of the answer to what was posted; 0 for none
+	get      int  // the same of a stream's beginning
 	overflow bool // the server sent more than is read
 }
 
@@ -36,10 +38,17 @@ func (f *flight) setSent(sent bool) {
 	f.sent = sent
 }
 
-func (f *flight) setStatus(status int) {
+// setStatus keeps the last status, but the first good one of a post: a redirect comes before it, a notification that the
+// call is cancelled after it, and a stream that is picked up again says nothing about the call.
+func (f *flight) setStatus(method string, status int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.status = status
+	switch {
+	case method == http.MethodGet:
+		f.get = status
+	case f.post/100 != 2:
+		f.post = status
+	}
 }
 
 func (f *flight) setOverflow() {
@@ -51,7 +60,10 @@ func (f *flight) setOverflow() {
 func (f *flight) seen() (status int, sent bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.status, f.sent
+	if f.post == 0 {
+		return f.get, f.sent
+	}
+	return f.post, f.sent
 }
 
 func (f *flight) overflowed() bool {

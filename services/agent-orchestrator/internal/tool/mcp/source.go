@@ -118,7 +118,7 @@ func (s *Source) open(ctx context.Context, config *agentv1.McpServer) part {
 	if err != nil {
 		return part{problems: []string{problem(err)}}
 	}
-	listed, err := listTools(ctx, sess)
+	listed, err := srv.listTools(ctx, sess)
 	if err != nil {
 		srv.close()
 		return part{problems: []string{problem(err)}}
@@ -131,7 +131,7 @@ func (s *Source) open(ctx context.Context, config *agentv1.McpServer) part {
 		p.problems = append(p.problems, problem(&Error{Kind: TooMuch, Message: "it has more tools than are taken"}))
 	}
 	for _, name := range config.GetPrompts() {
-		text, err := prompt(ctx, sess, name)
+		text, err := srv.prompt(ctx, sess, name)
 		if err != nil {
 			p.problems = append(p.problems, problem(err))
 			continue

@@ -32,13 +32,13 @@ func transportType(config *agentv1.McpServer) string {
 }
 
 // Check refuses a configuration that cannot work, or is not allowed here, without connecting.
-func Check(config *agentv1.McpServer, guard *netguard.Guard, stdio bool) error {
+func Check(config *agentv1.McpServer, guard *netguard.Guard, processes bool) error {
 	switch transportType(config) {
 	case StreamableHTTP, SSE:
 		return guard.Check(config.GetBaseUrl())
 	case Stdio:
 		switch {
-		case !stdio:
+		case !processes:
 			return refusal.New(refusal.AddressRefused, "this server starts no processes; use transport_type streamable_http")
 		case config.GetCommand() == "":
 			return refusal.New(refusal.InvalidArgument, "command is required with transport_type stdio")
@@ -51,7 +51,7 @@ func Check(config *agentv1.McpServer, guard *netguard.Guard, stdio bool) error {
 // transport returns how to reach a server that passed Check.
 func transport(config *agentv1.McpServer, guard *netguard.Guard) (sdk.Transport, error) {
 	if transportType(config) == Stdio {
-		return newProcess(config), nil
+		return stdio{config}, nil
 	}
 	origin, err := url.Parse(config.GetBaseUrl())
 	if err != nil {
@@ -63,8 +63,10 @@ func transport(config *agentv1.McpServer, guard *netguard.Guard) (sdk.Transport,
 		return &sdk.SSEClientTransport{Endpoint: config.GetBaseUrl(), HTTPClient: client, MaxEventSize: maxAnswer}, nil
 	}
 	return &sdk.StreamableClientTransport{
-		Endpoint: config.GetBaseUrl(), HTTPClient: client, MaxEventSize: maxAnswer,
-		MaxRetries: 2, DisableStandaloneSSE: true, // nothing that a server says by itself is heeded
+		Endpoint: config.GetBaseUrl(), HTTPClient: client,
+		MaxEventSize:         -1, // the whole answer is bounded
+		MaxRetries:           2,
+		DisableStandaloneSSE: true, // nothing that a server says by itself is heeded
 	}, nil
 }
 
@@ -109,7 +111,7 @@ func (t *httpTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.setStatus(response.StatusCode)
+	f.setStatus(r.Method, response.StatusCode)
 	if r.Method != http.MethodGet { // a stream that lasts is bounded by event
 		response.Body = &bounded{body: response.Body, left: maxAnswer, flight: f}
 	}

@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// maxTools bounds what one server offers: each tool is told to the model.
+const maxTools = 512
+
+// confirmMeta in a tool's _meta marks that a person has to be asked before it runs.
+const confirmMeta = "hecaton/requires_confirmation"
+
+// listTools returns the server's tools, page by page, at most maxTools.
+func (s *server) listTools(ctx context.Context, sess *session) ([]*sdk.Tool, error) {
+	if caps := sess.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return nil, nil
+	}
+	f := s.newFlight()
+	var all []*sdk.Tool
+	for t, err := range sess.Tools(f.attach(ctx), nil) {
+		if err != nil {
+			return nil, explain(ctx, f, err)
+		}
+		if all = append(all, t); len(all) == maxTools {
+			break
+		}
+	}
+	return all, nil
+}
+
+// prompt returns the text of one of the server's prompts.
+func (s *server) prompt(ctx context.Context, sess *session, name string) (string, error) {
+	f := s.newFlight()
+	got, err := sess.GetPrompt(f.attach(ctx), &sdk.GetPromptParams{Name: name})
+	if err != nil {
+		return "", explain(ctx, f, err)
+	}
+	var texts []string
+	for _, m := range got.Messages {
+		if text, ok := m.Content.(*sdk.TextContent); ok {
+			texts = append(texts, text.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+// newTool is how a server's tool appears to a run.
+func newTool(s *server, t *sdk.Tool) *remote {
+	spec := tool.Spec{
+		Name: t.Name, Description: t.Description, Parameters: parameters(t.InputSchema),
+		Layer: tool.MCP, Category: tool.Service, Server: s.config.GetName(), Timeout: callTimeout,
+	}
+	if a := t.Annotations; a != nil {
+		spec.ReadOnly = a.ReadOnlyHint
+		spec.Confirm = !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint
+	}
+	if asks, ok := t.Meta[confirmMeta].(bool); ok && asks {
+		spec.Confirm = true
+	}
+	return &remote{spec: spec, name: t.Name, server: s}
+}
+
+// parameters is a tool's schema, or one that takes any object where what the server gives is none of an object.
+func parameters(schema any) json.RawMessage {
+	if m, ok := schema.(map[string]any); ok && m["type"] == "object" {
+		if raw, err := json.Marshal(m); err == nil {
+			return raw
+		}
+	}
+	return json.RawMessage(`{"type":"object"}`)
+}

@@ -1,0 +1,12 @@
+//go:build !unix
+
+package mcp
+
+import (
+	"os"
+	"os/exec"
+)
+
+func ownGroup(*exec.Cmd)      {}
+func askGroup(*os.Process)    {}
+func killGroup(p *os.Process) { _ = p.Kill() } // gone is what it should be

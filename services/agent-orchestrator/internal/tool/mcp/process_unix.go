@@ -1,0 +1,13 @@
+//go:build unix
+
+package mcp
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+func ownGroup(cmd *exec.Cmd)  { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func askGroup(p *os.Process)  { _ = syscall.Kill(-p.Pid, syscall.SIGTERM) } // gone is what it should be
+func killGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
