@@ -1,0 +1,391 @@
+package connector_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/connector"
+)
+
+func gather(t *testing.T, s *connector.Source, scope tool.Scope) tool.Kit {
+	t.Helper()
+	kit, err := s.Tools(t.Context(), scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kit
+}
+
+func named(t *testing.T, kit tool.Kit, name string) tool.Placed {
+	t.Helper()
+	found := tool.Find(kit.Tools, name)
+	if found == nil {
+		t.Fatalf("there is no tool %s", name)
+	}
+	return found.(tool.Placed)
+}
+
+func names(kit tool.Kit) string {
+	var out []string
+	for _, t := range kit.Tools {
+		out = append(out, t.Spec().Name)
+	}
+	return strings.Join(out, " ")
+}
+
+func gone(n *nodev1.Node) *nodev1.Node {
+	n.IsConnected, n.Status = false, nodev1.NodeStatus_NODE_STATUS_OFFLINE
+	return n
+}
+
+func TestWhichTools(t *testing.T) {
+	t.Parallel()
+	web, desk := node("web", browser, "click", "screenshot"), node("desk", desktop, "read_file", "screenshot", "browser.click", "")
+	g, s := serve(t, web, desk)
+	g.bind("on desk", "desk")
+	for want, in := range map[string]tool.Scope{
+		"read_file screenshot browser.click":       scope("on desk", ""),
+		"click screenshot read_file browser.click": scope("new", ""), // those of both
+		"click screenshot":                         scope("new", "web"),
+		"":                                         {User: "bob", Session: "s"},
+	} {
+		kit := gather(t, s, in)
+		if got := names(kit); got != want || len(kit.Problems) != 0 {
+			t.Errorf("%v has %q, %q", in, got, kit.Problems)
+		}
+	}
+	if g.bound["new"] != "" {
+		t.Error("listing has bound the session")
+	}
+	g.become(web, gone(desk))
+	kit := gather(t, s, scope("on desk", "")) // a binding outlives its node
+	if got := names(kit); got != "read_file screenshot browser.click" || len(kit.Problems) != 1 || !strings.Contains(kit.Problems[0], `"the desk"`) {
+		t.Errorf("%q, %q", got, kit.Problems)
+	}
+}
+
+func TestSpecs(t *testing.T) {
+	t.Parallel()
+	_, s := serve(t, node("web", browser, "screenshot", "list_tabs", "click", "make_coffee", "workflow_invoice", "hitl_prompt"))
+	kit := gather(t, s, scope("s", ""))
+	for name, want := range map[string]struct {
+		readOnly bool
+		timeout  time.Duration
+		contains []string
+	}{
+		"screenshot":       {true, time.Minute, []string{`"full_page"`, `"tabId"`}},
+		"click":            {false, time.Minute, []string{`"required":["selector"]`, `"tabId"`}},
+		"make_coffee":      {false, time.Minute, []string{`"additionalProperties":true`}},
+		"workflow_invoice": {false, 5 * time.Minute, nil},
+		"hitl_prompt":      {true, time.Hour + 5*time.Second, nil},
+	} {
+		spec := named(t, kit, name).Spec()
+		if spec.Name != name || spec.Layer != tool.Connector || spec.Category != tool.Device || spec.Confirm || spec.Parallel ||
+			spec.ReadOnly != want.readOnly || spec.Timeout != want.timeout || spec.Description == "" || !json.Valid(spec.Parameters) {
+			t.Errorf("%+v", spec)
+		}
+		for _, part := range want.contains {
+			if !strings.Contains(string(spec.Parameters), part) {
+				t.Errorf("%s: %s is not in %s", name, part, spec.Parameters)
+			}
+		}
+	}
+	if d := named(t, kit, "make_coffee").Spec().Description; !strings.Contains(d, `"the web"`) {
+		t.Errorf("an unknown tool: %s", d)
+	}
+	if len(kit.Prompts) != 1 || !strings.Contains(kit.Prompts[0], "make_coffee") {
+		t.Errorf("%q", kit.Prompts)
+	}
+	// The same name means another thing on a desktop, and without list_tabs nobody knows a tab.
+	_, s = serve(t, node("desk", desktop, "screenshot", "click"))
+	kit = gather(t, s, scope("s", ""))
+	if p := string(named(t, kit, "screenshot").Spec().Parameters); p != `{"properties":{},"type":"object"}` {
+		t.Error(p)
+	}
+	if p := string(named(t, kit, "click").Spec().Parameters); strings.Contains(p, "tabId") {
+		t.Error(p)
+	}
+}
+
+func TestCall(t *testing.T) {
+	t.Parallel()
+	g, s := serve(t, node("desk", desktop, "read_file"))
+	read := named(t, gather(t, s, scope("s", "")), "read_file")
+	place, err := read.Place(t.Context())
+	if err != nil || place.Node != "desk" || place.Mark != `desktop|"the desk"|"linux"` {
+		t.Fatalf("%+v, %v", place, err)
+	}
+	for _, in := range []tool.Invocation{
+		{Args: []byte(` {"path":"a"}` + "\n"), Node: place.Node, NodeMark: place.Mark}, {Args: []byte(`{}`)},
+	} {
+		got, err := read.Call(t.Context(), in)
+		if err != nil || got.Text != "done" || got.IsError || got.Node != "desk" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	call := g.seen()[0]
+	if call.GetUserId() != "ana" || call.GetSessionId() != "s" || call.GetNodeId() != "desk" || call.GetToolName() != "read_file" ||
+		string(call.GetArgumentsJson()) != `{"path":"a"}` || call.GetTimeout().AsDuration() > time.Minute {
+		t.Errorf("the node was asked for %v", call)
+	}
+	var failure *tool.Failure
+	if _, err := read.Call(t.Context(), tool.Invocation{Args: []byte(`[]`)}); !errors.As(err, &failure) || failure.Outcome != tool.Invalid {
+		t.Errorf("got %v", err)
+	}
+	if n := len(g.seen()); n != 2 {
+		t.Errorf("%d calls", n)
+	}
+}
+
+func wantFailure(t *testing.T, err error, outcome string, reason errs.Reason, contains string) {
+	t.Helper()
+	var failure *tool.Failure
+	if !errors.As(err, &failure) || failure.Outcome != outcome || failure.Reason != string(reason) || !strings.Contains(failure.Message, contains) {
+		t.Errorf("got %v, want %s %s %q", err, outcome, reason, contains)
+	}
+}
+
+// What was not answered says whether it may have run.
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	for _, reason := range errs.Reasons() {
+		t.Run(string(reason), func(t *testing.T) {
+			t.Parallel()
+			g, s := serve(t, node("desk", desktop, "read_file"))
+			kit := gather(t, s, scope("s", ""))
+			g.answers(fails(reason))
+			_, err := named(t, kit, "read_file").Call(t.Context(), tool.Invocation{Args: []byte(`{}`)})
+			wantFailure(t, err, string(reason.Class()), reason, "scripted")
+			other := reason == errs.ToolNotOffered || reason == errs.NodeNotConnected || reason == errs.NodeDisconnected
+			if kit.Stale() != other {
+				t.Errorf("stale: %t", kit.Stale())
+			}
+		})
+	}
+	t.Run("a node's error is an answer", func(t *testing.T) {
+		t.Parallel()
+		g, s := serve(t, node("desk", desktop, "read_file"))
+		g.answers(func(*toolv1.Call) *toolv1.CallsResponse {
+			return &toolv1.CallsResponse{Event: &toolv1.CallsResponse_Answer{Answer: &toolv1.Answer{
+				NodeId: "desk", Outcome: &toolv1.Answer_ErrorJson{ErrorJson: []byte(`{"code":-32603,"message":"Element not found"}`)},
+			}}}
+		})
+		got, err := named(t, gather(t, s, scope("s", "")), "read_file").Call(t.Context(), tool.Invocation{Args: []byte(`{}`)})
+		if err != nil || !got.IsError || !strings.Contains(got.Text, "Element not found") || got.Node != "desk" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+func TestDeadlines(t *testing.T) {
+	t.Parallel()
+	g, s := serve(t, node("desk", desktop, "hitl_prompt", "run_command", "desktop_exec", "click"))
+	kit := gather(t, s, scope("s", ""))
+	for args, want := range map[string]struct {
+		tool string
+		wait time.Duration
+	}{
+		`{"timeout":120}`:       {"hitl_prompt", 125 * time.Second},
+		`{"timeout":5}`:         {"hitl_prompt", time.Minute},
+		`{"timeout":"long"}`:    {"hitl_prompt", time.Minute},
+		`{"timeout":1e300}`:     {"hitl_prompt", time.Hour + 5*time.Second},
+		`{"timeout_ms":90000}`:  {"run_command", 95 * time.Second},
+		`{"timeout":70000}`:     {"desktop_exec", 75 * time.Second},
+		`{"timeout":200,"x":1}`: {"click", time.Minute}, // which has none
+	} {
+		before := len(g.seen())
+		if _, err := named(t, kit, want.tool).Call(t.Context(), tool.Invocation{Args: []byte(args)}); err != nil {
+			t.Fatal(err)
+		}
+		if got := g.seen()[before].GetTimeout().AsDuration(); got > want.wait || got < want.wait-5*time.Second {
+			t.Errorf("%s %s waits %v", want.tool, args, got)
+		}
+	}
+	g.answers(func(*toolv1.Call) *toolv1.CallsResponse { return nil })
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := named(t, kit, "click").Call(ctx, tool.Invocation{Args: []byte(`{}`)})
+	wantFailure(t, err, tool.Unknown, errs.ToolTimeout, "")
+}
+
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	web, desk := node("web", browser, "click"), node("desk", desktop, "click")
+	g, s := serve(t, web, desk)
+	kit := gather(t, s, scope("s", ""))
+	click := named(t, kit, "click")
+	_, err := click.Place(t.Context())
+	var selection *tool.Selection
+	if !errors.As(err, &selection) || len(selection.Nodes) != 2 {
+		t.Fatalf("got %v", err)
+	}
+	if _, err := click.Call(t.Context(), tool.Invocation{Args: []byte(`{}`)}); !errors.As(err, &selection) {
+		t.Errorf("called without a choice: %v", err)
+	}
+	if kit.Stale() {
+		t.Error("nothing has changed yet")
+	}
+	g.bind("s", "desk")
+	if place, err := click.Place(t.Context()); err != nil || place.Node != "desk" {
+		t.Errorf("%v, %v", place, err)
+	}
+	if !kit.Stale() {
+		t.Error("the tools of both are still listed")
+	}
+	if place, err := named(t, gather(t, s, scope("other", "web")), "click").Place(t.Context()); err != nil || place.Node != "web" || g.bound["other"] != "web" {
+		t.Errorf("preferred: %v, %v", place, err)
+	}
+
+	g.become(web, gone(desk))
+	_, err = click.Place(t.Context())
+	wantFailure(t, err, tool.NotDelivered, errs.NodeNotConnected, `"the desk"`)
+	g.become()
+	_, err = click.Place(t.Context())
+	wantFailure(t, err, tool.NotDelivered, errs.NodeNotConnected, "no browser or desktop")
+	if len(g.seen()) != 0 {
+		t.Error("something was called")
+	}
+}
+
+// A node that comes back, or says a little late what it is, is waited for.
+func TestReturn(t *testing.T) {
+	t.Parallel()
+	whole := func() *nodev1.Node { return node("desk", desktop, "click") }
+	bare := whole()
+	bare.Info = &nodev1.NodeInfo{NodeId: "desk", NodeType: desktop, NodeName: "Unknown Node"}
+	g, s := serve(t, whole())
+	connector.Hurry(s, 20*time.Second, 20*time.Second, 0)
+	click := named(t, gather(t, s, scope("s", "")), "click")
+	want, err := click.Place(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, steps := range map[string][]*nodev1.Node{"place": {gone(whole()), bare, whole()}, "call": {gone(whole()), bare, whole()}} {
+		g.become(steps[0])
+		var looks atomic.Int32
+		unlock := g.lock()
+		g.resolved = func() { // one step further after each look
+			if i := int(looks.Add(1)); i < len(steps) {
+				g.become(steps[i])
+			}
+		}
+		unlock()
+		switch name {
+		case "place":
+			if got, err := click.Place(t.Context()); err != nil || got != want {
+				t.Errorf("%+v, %v", got, err)
+			}
+		case "call":
+			in := tool.Invocation{Args: []byte(`{}`), Node: want.Node, NodeMark: want.Mark}
+			if got, err := click.Call(t.Context(), in); err != nil || got.Text != "done" {
+				t.Errorf("%+v, %v", got, err)
+			}
+		}
+		if n := looks.Load(); n != 3 {
+			t.Errorf("%s: %d looks", name, n)
+		}
+	}
+}
+
+// What was decided for one node and device runs on no other.
+func TestSomewhereElse(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		happens func(g *gateway)
+		reason  errs.Reason
+		says    string
+	}{
+		"bound to another": {func(g *gateway) { g.bind("s", "web") }, "", "bound to another node now"},
+		"another device": {func(g *gateway) {
+			desk := node("desk", desktop, "click")
+			desk.Info.Os = "plan9"
+			g.become(desk)
+		}, "", "another device answers"},
+		"another type": {func(g *gateway) { g.become(node("desk", browser, "click")) }, "", "another device answers"},
+		"a device that says nothing": {func(g *gateway) {
+			g.become(&nodev1.Node{Info: &nodev1.NodeInfo{NodeId: "desk", NodeType: desktop}, IsConnected: true})
+		}, "", "another device answers"},
+		"gone": {func(g *gateway) { g.become(gone(node("desk", desktop, "click"))) }, errs.NodeNotConnected, "not connected"},
+		"all gone": {func(g *gateway) {
+			g.bind("s", "")
+			g.become()
+		}, errs.NodeNotConnected, "no browser or desktop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, s := serve(t, node("desk", desktop, "click"), node("web", browser, "click"))
+			click := named(t, gather(t, s, scope("s", "desk")), "click")
+			place, err := click.Place(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tt.happens(g)
+			_, err = click.Call(t.Context(), tool.Invocation{Args: []byte(`{}`), Node: place.Node, NodeMark: place.Mark})
+			wantFailure(t, err, tool.NotDelivered, tt.reason, tt.says)
+			if n := len(g.seen()); n != 0 {
+				t.Errorf("%d calls reached a node", n)
+			}
+		})
+	}
+}
+
+func TestGivenUp(t *testing.T) {
+	t.Parallel()
+	g, s := serve(t, node("desk", desktop, "click"))
+	connector.Hurry(s, time.Minute, time.Minute, time.Minute)
+	kit := gather(t, s, scope("s", ""))
+	g.become()
+	ctx, cancel := context.WithCancel(t.Context())
+	unlock := g.lock()
+	g.resolved = cancel
+	unlock()
+	_, err := named(t, kit, "click").Place(ctx)
+	wantFailure(t, err, tool.NotDelivered, errs.Cancelled, "")
+	if kit.Stale() {
+		t.Error("listed anew too soon")
+	}
+}
+
+// Without a gateway a run starts nevertheless, and is told why it has no tools.
+func TestNoGateway(t *testing.T) {
+	t.Parallel()
+	s := connector.New(unreachable{})
+	connector.Hurry(s, 0, 0, 0)
+	kit := gather(t, s, scope("s", ""))
+	if len(kit.Tools) != 0 || len(kit.Problems) != 1 || !kit.Stale() {
+		t.Errorf("%+v", kit)
+	}
+}
+
+// unreachable is a cluster without gateways, as package toolclient reports it.
+type unreachable struct{ connector.Gateways }
+
+func (unreachable) ResolveNode(context.Context, *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error) {
+	return nil, errs.New(errs.BusUnavailable, "no gateway can be reached")
+}
+
+func TestMarksDiffer(t *testing.T) {
+	t.Parallel()
+	var seen []string
+	for _, info := range []*nodev1.NodeInfo{
+		{NodeName: "a", Os: "b"}, {NodeName: `a"|"b`}, {NodeName: "a|b"}, {Os: "a|b"}, {NodeName: "a", Os: "b", NodeType: desktop},
+	} {
+		info.NodeId, info.AvailableTools = "desk", []string{"click"}
+		_, s := serve(t, &nodev1.Node{Info: info, IsConnected: true})
+		place, err := named(t, gather(t, s, scope("s", "")), "click").Place(t.Context())
+		if err != nil || slices.Contains(seen, place.Mark) {
+			t.Errorf("%v: %q, %v", info, place.Mark, err)
+		}
+		seen = append(seen, place.Mark)
+	}
+}

@@ -1,0 +1,14 @@
+// Package connector offers an agent the tools of its session's node: the user's own browser or desktop, called through any
+// gateway (seed 001, "Tool System", the layer Connector).
+//
+// What the package promises:
+//
+//   - A tool is offered under exactly the name under which its node offers it. Nodes tell names only; what a model is told
+//     beyond that comes from a table of well-known tools (known.json), and an unknown tool takes any object.
+//   - A session that is bound has its node's tools, also while the node is away. One that is not, with several nodes
+//     connected, has all of theirs, and the first call asks for a choice. Listing tools binds nothing.
+//   - A call goes to the node that was named when it was decided on, and only while the session still leads there and the
+//     same device answers: type, name and system are its mark. Else it is not delivered, and says why.
+//   - What a node answers, whatever it is, becomes text for the model and images for the user: no answer is a failure.
+//   - Of a call that was not answered the [tool.Failure] says whether it may have run.
+package connector

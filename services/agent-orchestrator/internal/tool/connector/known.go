@@ -1,0 +1,144 @@
+package connector
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// known.json is what models are told of well-known tools: those of seeds 000 and 001, of the public reference (facts, 7 and
+// 8.3), and of our own desktop node and browser extension. Nothing depends on it but how well a model uses a tool.
+//
+//go:embed known.json
+var knownJSON []byte
+
+// definition is one entry of known.json.
+type definition struct {
+	Name string `json:"name"`
+	// Node is the type of node to which the entry applies; "" for both.
+	Node        string                     `json:"node"`
+	Description string                     `json:"description"`
+	ReadOnly    bool                       `json:"read_only"`
+	Required    []string                   `json:"required"`
+	Properties  map[string]json.RawMessage `json:"properties"`
+	// Tab says that the tool takes the tabId of a node that also offers list_tabs.
+	Tab bool `json:"tab"`
+	// Wait names the argument that says how long the tool itself waits, WaitUnit what it counts: "s" or "ms".
+	Wait     string `json:"wait"`
+	WaitUnit string `json:"wait_unit"`
+}
+
+var known = func() map[string][]definition {
+	var list []definition
+	if err := json.Unmarshal(knownJSON, &list); err != nil {
+		panic("connector: known.json: " + err.Error()) // a mistake of the build, which a test finds
+	}
+	byName := map[string][]definition{}
+	for _, d := range list {
+		byName[d.Name] = append(byName[d.Name], d)
+	}
+	return byName
+}()
+
+// lookUp returns the entry of a tool on a type of node.
+func lookUp(name, node string) (definition, bool) {
+	for _, d := range known[name] {
+		if d.Node == "" || d.Node == node || node == "" {
+			return d, true
+		}
+	}
+	return definition{}, false
+}
+
+var tabID = json.RawMessage(`{"type":"integer","description":"The tab, as list_tabs names it; the active one where this is left out"}`)
+
+// specOf describes a tool of a node.
+func specOf(name string, n *nodev1.Node) tool.Spec {
+	spec := tool.Spec{Name: name, Layer: tool.Connector, Category: tool.Device, Timeout: longest(name)}
+	d, ok := lookUp(name, nodetype.Name(n.GetInfo().GetNodeType()))
+	if !ok {
+		d = definition{Description: fmt.Sprintf("A tool of %s. What it takes is not documented: go by its name.", describe(n))}
+		if workflow, found := strings.CutPrefix(name, workflowPrefix); found {
+			d.Description = fmt.Sprintf("Runs the workflow %q that the user has published on %s. list_workflows tells its variables.", workflow, describe(n))
+		}
+	}
+	properties := maps.Clone(d.Properties)
+	if d.Tab && slices.Contains(n.GetInfo().GetAvailableTools(), "list_tabs") {
+		properties["tabId"] = tabID
+	}
+	spec.Description, spec.ReadOnly = d.Description, d.ReadOnly
+	spec.Parameters = schema(properties, d.Required, ok)
+	return spec
+}
+
+// schema is a JSON Schema of an object. One of an unknown tool says that it takes anything; of a known one that goes without
+// saying.
+func schema(properties map[string]json.RawMessage, required []string, isKnown bool) json.RawMessage {
+	if properties == nil {
+		properties = map[string]json.RawMessage{}
+	}
+	object := map[string]any{"type": "object", "properties": properties}
+	if len(required) > 0 {
+		object["required"] = required
+	}
+	if !isKnown {
+		object["additionalProperties"] = true
+	}
+	raw, _ := json.Marshal(object) // of strings and valid JSON
+	return raw
+}
+
+const (
+	// defaultTimeout is the seed's (seed 000, "Tool Calls").
+	defaultTimeout = 60 * time.Second
+	// workflowTimeout is that of a workflow (seed 000, "Workflow Execution").
+	workflowTimeout = 300 * time.Second
+	// maxWait bounds what a call may say of how long its tool waits.
+	maxWait = time.Hour
+	// answering is what a tool has beyond its own timeout to say that it has passed.
+	answering = 5 * time.Second
+
+	workflowPrefix = "workflow_"
+)
+
+// longest is how long any call of a tool may take.
+func longest(name string) time.Duration {
+	if d, ok := lookUp(name, ""); ok && d.Wait != "" {
+		return maxWait + answering
+	}
+	return callTimeout(name, nil)
+}
+
+// callTimeout is how long one call may take: a tool that has a timeout among its arguments decides itself, within reason
+// (facts, 5.4: hitl_prompt waits for 120 s).
+func callTimeout(name string, args json.RawMessage) time.Duration {
+	if strings.HasPrefix(name, workflowPrefix) {
+		return workflowTimeout
+	}
+	d, ok := lookUp(name, "")
+	if !ok || d.Wait == "" {
+		return defaultTimeout
+	}
+	var members map[string]json.RawMessage
+	var count float64
+	if json.Unmarshal(args, &members) != nil || json.Unmarshal(members[d.Wait], &count) != nil || count <= 0 {
+		return defaultTimeout
+	}
+	unit := time.Second
+	if d.WaitUnit == "ms" {
+		unit = time.Millisecond
+	}
+	wait := maxWait
+	if count < float64(maxWait/unit) {
+		wait = time.Duration(count * float64(unit))
+	}
+	return max(defaultTimeout, wait+answering)
+}

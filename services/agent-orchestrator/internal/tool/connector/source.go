@@ -1,0 +1,110 @@
+package connector
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+
+	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// Gateways reaches nodes (package toolclient).
+type Gateways interface {
+	// ResolveNode tells which node a session's calls go to.
+	ResolveNode(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error)
+	// Call runs one tool; its error is an *errs.Error, or a gRPC status where the call could not be understood.
+	Call(ctx context.Context, call *toolv1.Call) (*toolv1.Answer, error)
+}
+
+// listTimeout bounds the look at what there is: a run starts without its node's tools rather than late.
+const listTimeout = 3 * time.Second
+
+// Source has the tools of sessions' nodes. It is safe for concurrent use.
+type Source struct {
+	// Static after construction.
+	gateways Gateways
+	patience patience
+}
+
+// New returns a Source.
+func New(gateways Gateways) *Source { return &Source{gateways: gateways, patience: usual} }
+
+// Tools implements [tool.Source].
+func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
+	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	defer cancel()
+	resp, err := s.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
+		UserId: string(scope.User), SessionId: string(scope.Session), PreferredNodeId: scope.Preferred, DryRun: true,
+	})
+	k := &kit{gateways: s.gateways, patience: s.patience, scope: scope, listed: time.Now()}
+	if err != nil {
+		k.stale.Store(true)
+		return tool.Kit{Stale: k.isStale, Problems: []string{"The tools of browsers and desktops are not available at the moment: " + failed(err).Message}}, nil
+	}
+	nodes := resp.GetAvailableNodes()
+	if n := resp.GetNode(); n != nil {
+		nodes, k.node = []*nodev1.Node{n}, n.GetInfo().GetNodeId()
+	}
+	out := tool.Kit{Tools: k.tools(nodes), Stale: k.isStale}
+	for _, n := range nodes {
+		if !n.GetIsConnected() {
+			out.Problems = append(out.Problems, describe(n)+" is not connected; its tools can be called once it is back.")
+			k.stale.Store(true)
+		} else if len(n.GetInfo().GetAvailableTools()) > 0 {
+			out.Prompts = append(out.Prompts, "Connected: "+describe(n)+", with the tools "+strings.Join(n.GetInfo().GetAvailableTools(), ", ")+".")
+		}
+	}
+	return out, nil
+}
+
+// kit is the tools of one run.
+type kit struct {
+	// static after construction
+	gateways Gateways
+	patience patience
+	scope    tool.Scope
+	node     string // whose tools were listed; "" where nobody has chosen a node
+	listed   time.Time
+
+	// stale says that a look now would show something else.
+	stale atomic.Bool
+}
+
+func (k *kit) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
+
+// tools makes tools of what nodes offer; of several nodes that offer one, the first describes it.
+func (k *kit) tools(nodes []*nodev1.Node) (out []tool.Tool) {
+	seen := map[string]bool{}
+	for _, n := range nodes {
+		for _, name := range n.GetInfo().GetAvailableTools() {
+			if name != "" && !seen[name] {
+				seen[name] = true
+				out = append(out, &nodeTool{kit: k, spec: specOf(name, n)})
+			}
+		}
+	}
+	return out
+}
+
+// describe names a node for a model: its name is the user's own.
+func describe(n *nodev1.Node) string {
+	info := n.GetInfo()
+	kind := nodetype.Name(info.GetNodeType())
+	if kind == "extension" {
+		kind = "browser"
+	}
+	return fmt.Sprintf("the node %q (%s)", nameOf(n), strings.Join(strings.Fields(kind+" "+info.GetOs()), ", "))
+}
+
+func nameOf(n *nodev1.Node) string {
+	if name := n.GetInfo().GetNodeName(); name != "" {
+		return name
+	}
+	return n.GetInfo().GetNodeId()
+}
