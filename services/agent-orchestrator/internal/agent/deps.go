@@ -1,0 +1,94 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
+)
+
+// Model answers requests (package llm).
+type Model interface {
+	// Stream asks once, calls each for every piece in order, and returns the whole answer or an *llm.Error.
+	Stream(ctx context.Context, at llm.Endpoint, req llm.Request, each func(llm.Delta) error) (llm.Answer, error)
+}
+
+// Publisher tells followers on all pods what was kept (package live). It does not wait for any of them.
+type Publisher interface {
+	Publish(ref store.Ref, events []*agentv1.Event)
+}
+
+// Sealer keeps the settings of runs from whoever reads the database (package seal).
+type Sealer interface {
+	Seal(purpose seal.Purpose, user ids.UserID, plain []byte) ([]byte, error)
+	Open(purpose seal.Purpose, user ids.UserID, sealed []byte) ([]byte, error)
+}
+
+// Deps are the parts that an Engine works with.
+type Deps struct {
+	Journal   Journal
+	Leases    Leases
+	Decisions Decisions
+	Model     Model
+	// Sources of tools, in the order of facts, 3.2: MCP, OAuth, built-in, connector. Their prompts follow in the reverse order,
+	// connector before MCP (facts, 15).
+	Sources []tool.Source
+	// Files keeps what is too large for a conversation, in the user's workspace (package workspace).
+	Files     builtin.Files
+	Publisher Publisher
+	Sealer    Sealer
+
+	Logger  *slog.Logger
+	Metrics prometheus.Registerer
+}
+
+// Config is what an operator may change. What is zero is as documented.
+type Config struct {
+	// Default is the model of requests that name none.
+	Default llm.Endpoint
+	// DefaultWindow is the default model's window in tokens; 0 asks the table of known models.
+	DefaultWindow int
+	// MaxRuns bounds the active runs of this pod; 0 means 2000.
+	MaxRuns int
+	// MaxSteps is how many answers of the model a run takes where its request does not say; 0 means 50.
+	MaxSteps int
+	// ResultBytes is how much of a result the model is told; 0 means 64 KiB.
+	ResultBytes int
+	// DecideWithin is how long an interrupt waits; 0 means 24 h.
+	DecideWithin time.Duration
+	// Owner is this pod's name in the store.
+	Owner string
+	// LeaseFor is how long a run is this pod's without renewal; it is renewed three times in that time. 0 means 5 s.
+	LeaseFor time.Duration
+	// AdoptEvery is the time between looks for runs of pods that are gone; 0 means 1 s.
+	AdoptEvery time.Duration
+	// CallGrace is how long a call in progress may go on when the pod stops; 0 means 5 s.
+	CallGrace time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	set(&c.MaxRuns, 2000)
+	set(&c.MaxSteps, 50)
+	set(&c.ResultBytes, 64<<10)
+	set(&c.DecideWithin, 24*time.Hour)
+	set(&c.LeaseFor, 5*time.Second)
+	set(&c.AdoptEvery, time.Second)
+	set(&c.CallGrace, 5*time.Second)
+	return c
+}
+
+func set[T comparable](to *T, value T) {
+	var zero T
+	if *to == zero {
+		*to = value
+	}
+}

@@ -1,0 +1,152 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+// Why the contexts of a run end.
+var (
+	errCancelled = errors.New("agent: the run was cancelled")
+	errDraining  = errors.New("agent: the pod stops")
+)
+
+// Started is a run whose events can be followed.
+type Started struct {
+	store.Ref
+	Run string
+	// After is the number of the last event before those of this invoke or resume.
+	After int64
+}
+
+// Engine runs the agents of one pod. Its methods may be called from several goroutines.
+type Engine struct {
+	// static after construction
+	cfg     Config
+	deps    Deps
+	log     *slog.Logger
+	metrics *metrics
+
+	// drain ends first when the pod stops: no answer of a model and no new call goes on. kill ends CallGrace later: calls
+	// that are in progress end too.
+	drain, kill       context.Context
+	endDrain, endKill context.CancelFunc
+	running           sync.WaitGroup // runs, keeper, adopter
+
+	mu     sync.Mutex
+	runs   map[store.Ref]*run // guarded by mu
+	places int                // of MaxRuns that are taken; guarded by mu
+	closed bool               // guarded by mu
+}
+
+// New returns an Engine that Start sets to work.
+func New(cfg Config, deps Deps) *Engine {
+	e := &Engine{cfg: cfg.withDefaults(), deps: deps, runs: make(map[store.Ref]*run)}
+	e.log = obs.OrDiscard(deps.Logger)
+	e.metrics = newMetrics(deps.Metrics)
+	e.drain, e.endDrain = context.WithCancel(context.Background())
+	e.kill, e.endKill = context.WithCancel(context.Background())
+	return e
+}
+
+// Start begins to renew leases and to adopt runs whose pods are gone.
+func (e *Engine) Start(context.Context) error {
+	e.running.Go(e.keep)
+	e.running.Go(e.adopt)
+	return nil
+}
+
+// Stop lets go of all runs, so that other pods adopt them: answers of models are cut, calls in progress may end within
+// Config.CallGrace, or until ctx ends. When it returns nothing of the engine is left running.
+func (e *Engine) Stop(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.endDrain()
+	grace, cancel := context.WithTimeout(ctx, e.cfg.CallGrace)
+	defer cancel()
+	ended := context.AfterFunc(grace, e.endKill)
+	e.running.Wait()
+	ended()
+	e.endKill()
+	return nil
+}
+
+// Active returns how many runs this pod works on.
+func (e *Engine) Active() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.runs)
+}
+
+// reserve takes a place among MaxRuns, for launch or leave.
+func (e *Engine) reserve() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return refusal.New(refusal.Unavailable, "this pod is stopping")
+	}
+	if e.places >= e.cfg.MaxRuns {
+		return refusal.New(refusal.Unavailable, "this pod has as many runs as it may have")
+	}
+	e.places++
+	return nil
+}
+
+// leave gives a place back.
+func (e *Engine) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.places--
+}
+
+// launch starts to work on a run, for which a place was reserved. Where the pod has begun to stop meanwhile, the run's
+// goroutine is the one that lets go of it.
+func (e *Engine) launch(lease store.Lease, state store.State, s *settings, adopted bool) {
+	r := newRun(e, lease, s, adopted)
+	e.mu.Lock()
+	old := e.runs[lease.Ref]
+	e.runs[lease.Ref] = r
+	e.running.Add(1)
+	e.mu.Unlock()
+	if old != nil { // the session is ours again before its former run has noticed that it lost it
+		old.stop(store.ErrLeaseLost)
+	}
+	go func() {
+		defer e.running.Done()
+		defer e.ended(r)
+		r.live(state)
+	}()
+}
+
+func (e *Engine) ended(r *run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.runs[r.lease.Ref] == r {
+		delete(e.runs, r.lease.Ref)
+	}
+	e.places--
+}
+
+// local returns this pod's run of a session, or nil.
+func (e *Engine) local(ref store.Ref) *run {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.runs[ref]
+}
+
+// release lets others adopt a run at once; where that fails they do so when its lease is over.
+func (e *Engine) release(lease store.Lease) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := e.deps.Leases.Release(ctx, []store.Lease{lease}); err != nil {
+		e.log.Warn("a lease is not released", "run", lease.Run, "error", err)
+	}
+}

@@ -1,0 +1,72 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// historyMessages is how much of a conversation before a run the model is told (facts, 15).
+const historyMessages = 30
+
+// Invoke begins a run and returns once it is kept; it goes on without the caller. With an idempotency key that has begun a
+// run before, that run is returned. The error is a *refusal.Error: MODEL_MISSING, INVALID_ARGUMENT, RUN_ACTIVE,
+// INTERRUPTED or AGENT_UNAVAILABLE.
+func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
+	s := newSettings(req)
+	if _, _, err := e.endpoint(s.Invoke.GetModel()); err != nil {
+		return Started{}, err
+	}
+	switch s.mode() {
+	case tool.ModeAgent, tool.ModeAsk, tool.ModePlan:
+	default:
+		return Started{}, refusal.New(refusal.InvalidArgument, "mode must be one of %q, %q, %q", tool.ModeAgent, tool.ModeAsk, tool.ModePlan)
+	}
+	sealed, err := e.seal(user, s)
+	if err != nil {
+		return Started{}, err
+	}
+	if err := e.reserve(); err != nil {
+		return Started{}, err
+	}
+	session := ids.SessionID(req.GetSessionId())
+	if session == "" {
+		session = newSession()
+	}
+	lease, state, err := e.deps.Journal.Begin(ctx, store.Begin{
+		Ref: store.Ref{User: user, Session: session}, Run: newRunID(), Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
+		Title: firstWords(req.GetMessage(), summaryBytes), Mode: s.mode(), Settings: sealed,
+		Message: tool.CleanText(req.GetMessage()), History: history(req.GetChatHistory()), IdempotencyKey: req.GetIdempotencyKey(),
+	})
+	if err != nil {
+		e.leave()
+		var before *store.AlreadyBegun
+		if errors.As(err, &before) {
+			return Started{Ref: before.Ref, Run: before.Run, After: before.FirstSeq - 1}, nil
+		}
+		return Started{}, err
+	}
+	e.launch(lease, state, &s, false)
+	return Started{Ref: lease.Ref, Run: lease.Run, After: state.LastSeq}, nil
+}
+
+// history is what the client remembers of a conversation of which the server has nothing.
+func history(messages []*agentv1.ChatMessage) []store.Message {
+	if len(messages) > historyMessages {
+		messages = messages[len(messages)-historyMessages:]
+	}
+	out := make([]store.Message, 0, len(messages))
+	for _, m := range messages {
+		role := roleUser
+		if m.GetRole() == roleAssistant {
+			role = roleAssistant
+		}
+		out = append(out, store.Message{Role: role, Content: tool.CleanText(m.GetContent())})
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+// adoptAtOnce is how many runs are adopted in one look: a pod that died leaves its runs to all the others.
+const adoptAtOnce = 16
+
+// keep renews the leases of this pod's runs until the last of them has ended: a pod that stops is still at work.
+func (e *Engine) keep() {
+	tick := time.NewTicker(e.cfg.LeaseFor / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			e.renew()
+		case <-e.kill.Done():
+			return
+		case <-e.idle():
+			return
+		}
+	}
+}
+
+// idle returns a channel that is closed where the pod stops and has no run left; nil before that.
+func (e *Engine) idle() <-chan struct{} {
+	if e.drain.Err() == nil || e.Active() > 0 {
+		return nil
+	}
+	return e.drain.Done()
+}
+
+func (e *Engine) renew() {
+	e.mu.Lock()
+	leases := make([]store.Lease, 0, len(e.runs))
+	for _, r := range e.runs {
+		leases = append(leases, r.lease)
+	}
+	e.mu.Unlock()
+	if len(leases) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(e.kill, e.cfg.LeaseFor)
+	defer cancel()
+	lost, cancelled, err := e.deps.Leases.Renew(ctx, e.cfg.Owner, e.cfg.LeaseFor, leases)
+	if err != nil {
+		// The runs go on: whatever they write, the store knows whether they still may.
+		e.log.Warn("leases are not renewed", "runs", len(leases), "error", err)
+		return
+	}
+	e.tell(lost, store.ErrLeaseLost)
+	e.tell(cancelled, errCancelled)
+}
+
+// tell stops the runs of leases.
+func (e *Engine) tell(leases []store.Lease, why error) {
+	for _, lease := range leases {
+		if r := e.local(lease.Ref); r != nil && r.lease.Token == lease.Token {
+			r.stop(why)
+		}
+	}
+}
+
+// adopt looks for runs whose pods are gone, at once and then every AdoptEvery, with a jitter that spreads the pods.
+func (e *Engine) adopt() {
+	for {
+		for e.drain.Err() == nil && e.adoptSome() == adoptAtOnce {
+		}
+		wait := e.cfg.AdoptEvery/2 + rand.N(e.cfg.AdoptEvery)
+		if pause(e.drain, wait) != nil {
+			return
+		}
+	}
+}
+
+// adoptSome adopts what it finds, as far as there are places, and says how many runs that were.
+func (e *Engine) adoptSome() int {
+	places := 0
+	for places < adoptAtOnce && e.reserve() == nil {
+		places++
+	}
+	adopted, err := e.findAbandoned(places)
+	if err != nil {
+		e.log.Warn("no run can be adopted", "error", err)
+	}
+	for range places - len(adopted) {
+		e.leave()
+	}
+	for _, a := range adopted {
+		e.metrics.adoptions.Inc()
+		e.log.Info("run adopted", "run", a.Lease.Run, "steps", a.State.Run.Steps)
+		e.launch(a.Lease, a.State, nil, true)
+	}
+	return len(adopted)
+}
+
+func (e *Engine) findAbandoned(limit int) ([]store.Adopted, error) {
+	if limit == 0 {
+		return nil, nil
+	}
+	// Not the pod's own end cuts this: what was adopted must be known, to be released.
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.LeaseFor)
+	defer cancel()
+	return e.deps.Leases.Adopt(ctx, e.cfg.Owner, e.cfg.LeaseFor, limit)
+}
+
+// pause waits, or returns why ctx ended.
+func pause(ctx context.Context, wait time.Duration) error {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

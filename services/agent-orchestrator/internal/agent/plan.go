@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// maxCalls is how many calls of one answer run.
+const maxCalls = 32
+
+// The reasons of interrupts.
+const (
+	reasonApproval  = "approval"
+	reasonSelection = "node_selection"
+)
+
+// plan is what becomes of an answer's calls, by position.
+type plan struct {
+	// asks are the calls that a person has to decide about.
+	asks []bool
+	// failed are those that cannot run, and why.
+	failed []*tool.Failure
+	// interrupt is what has to be answered first; nil where all can run.
+	interrupt *agentv1.Interrupt
+}
+
+// plan decides about the calls that wait, and changes them: each is Ready, or Waiting for what the interrupt asks. Before
+// anybody is asked whether a call may run, it must be known where. The error is why the run cannot go on now; then nothing
+// was planned.
+func (r *run) plan(calls []store.Call) (plan, error) {
+	p := plan{asks: make([]bool, len(calls)), failed: make([]*tool.Failure, len(calls))}
+	if len(calls) == 0 {
+		return p, nil
+	}
+	policy, err := r.policy()
+	if err != nil {
+		return p, err
+	}
+	var nodes []*nodev1.Node
+	unplaced := make([]bool, len(calls))
+	for i := range calls {
+		c := &calls[i]
+		if c.State != store.Waiting {
+			continue
+		}
+		t := r.kit.tools[c.Tool]
+		if p.failed[i] = check(c, t); p.failed[i] != nil {
+			continue
+		}
+		p.asks[i] = r.settings.mode() == tool.ModeAgent && policy.Asks(t.Spec())
+		var choice *tool.Selection
+		switch err := r.place(c, t); {
+		case r.ask.Err() != nil:
+			return p, context.Cause(r.ask)
+		case errors.As(err, &choice):
+			unplaced[i], nodes = true, choice.Nodes
+		case err != nil:
+			p.failed[i] = failureOf(r.ask, err)
+		}
+	}
+	p.interrupt = r.wait(calls, p, unplaced, nodes)
+	return p, nil
+}
+
+// policy says which tools ask. Where nothing may be changed, nothing is asked.
+func (r *run) policy() (approval.Policy, error) {
+	if r.settings.mode() != tool.ModeAgent {
+		return approval.Policy{}, nil
+	}
+	mode, allowlist, err := r.e.deps.Decisions.ApprovalSettings(r.ask, r.lease.User)
+	if err != nil {
+		return approval.Policy{}, err
+	}
+	return approval.Policy{
+		Mode: approval.Mode(mode), Allowlist: allowlist, Config: r.settings.Invoke.GetToolInterruptConfig(),
+	}, nil
+}
+
+// check says why a call is never sent.
+func check(c *store.Call, t tool.Tool) *tool.Failure {
+	invalid := func(format string, args ...any) *tool.Failure {
+		return &tool.Failure{Outcome: tool.Invalid, Message: fmt.Sprintf(format, args...)}
+	}
+	switch {
+	case c.Position >= maxCalls:
+		return invalid("at most %d calls of one answer run; call it again", maxCalls)
+	case t == nil:
+		return invalid("there is no tool with this name")
+	case c.Args == nil:
+		return invalid("the arguments must be one JSON object")
+	}
+	var failure *tool.Failure
+	if err := tool.CheckArguments(t.Spec(), c.Args); errors.As(err, &failure) {
+		return failure
+	}
+	return nil
+}
+
+// place finds out where a call would run, for tools that run on nodes.
+func (r *run) place(c *store.Call, t tool.Tool) error {
+	placed, ok := t.(tool.Placed)
+	if !ok {
+		return nil
+	}
+	at, err := placed.Place(r.ask)
+	c.Node, c.NodeMark = at.Node, at.Mark
+	return err
+}
+
+// wait sets how the calls go on, and returns what has to be answered first.
+func (r *run) wait(calls []store.Call, p plan, unplaced []bool, nodes []*nodev1.Node) *agentv1.Interrupt {
+	in := &agentv1.Interrupt{InterruptId: newInterruptID(), Reason: reasonApproval}
+	waits := p.asks
+	if len(nodes) > 0 {
+		in.Reason, in.AvailableNodes, waits = reasonSelection, nodes, unplaced
+	}
+	expires := time.Now().Add(r.e.cfg.DecideWithin).UTC().Truncate(time.Millisecond)
+	for i := range calls {
+		c := &calls[i]
+		switch {
+		case c.State != store.Waiting || p.failed[i] != nil:
+		case waits[i]:
+			c.Interrupt, c.Expires = in.GetInterruptId(), expires
+			c.Digest = approval.Digest(r.lease.Session, c.ID, c.Tool, c.Args, c.Node, c.NodeMark)
+			in.ToolCalls = append(in.ToolCalls, &agentv1.PendingCall{
+				ToolCallId: c.ID, ToolName: c.Tool, ToolArgsJson: c.Args, NodeId: c.Node, Digest: c.Digest, ExpiresAt: timestamppb.New(expires),
+			})
+		case !p.asks[i] && !unplaced[i]:
+			c.State = store.Ready
+		}
+	}
+	if len(in.GetToolCalls()) == 0 {
+		return nil
+	}
+	return in
+}
+
+// planAgain plans calls that wait although nothing is asked any more: a node was chosen.
+func (r *run) planAgain() error {
+	p, err := r.plan(r.calls)
+	if err != nil {
+		return err
+	}
+	return r.follow(p)
+}
+
+// follow puts a plan for the run's calls on the page, and interrupts the run where it has to.
+func (r *run) follow(p plan) error {
+	for i := range r.calls {
+		switch c := &r.calls[i]; {
+		case p.failed[i] != nil:
+			r.endCall(c, unanswered(p.failed[i]))
+		case isOpen(c):
+			r.set(*c)
+		}
+	}
+	if p.interrupt != nil {
+		return r.interrupt(p.interrupt)
+	}
+	return nil
+}
+
+// selectionFailure is a call for whose node nobody can be asked any more.
+var selectionFailure = &tool.Failure{
+	Outcome: tool.NotDelivered, Reason: string(errs.RequiresSelection), Message: "several nodes are connected, and none is chosen for this conversation",
+}

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// settings are what any pod needs to go on with a run, beside its conversation.
+type settings struct {
+	// Invoke is the request that began the run, without message and history, and with what resumes replaced.
+	Invoke *agentv1.InvokeRequest
+	// HumanOrder came with the last resume.
+	HumanOrder string
+}
+
+// sealedSettings are settings as they are sealed.
+type sealedSettings struct {
+	Invoke     []byte `json:"invoke"`
+	HumanOrder string `json:"human_order,omitempty"`
+}
+
+func newSettings(req *agentv1.InvokeRequest) settings {
+	kept := proto.CloneOf(req)
+	kept.Message, kept.ChatHistory, kept.IdempotencyKey = "", nil, ""
+	return settings{Invoke: kept}
+}
+
+// resumed returns the settings with which a run goes on after req.
+func (s settings) resumed(req *agentv1.ResumeRequest) settings {
+	if req.GetModel() != nil {
+		s.Invoke.Model = req.GetModel()
+	}
+	if config := req.GetToolInterruptConfig(); config != nil {
+		s.Invoke.ToolInterruptConfig = config.GetTools()
+	}
+	s.HumanOrder = req.GetHumanOrder()
+	return s
+}
+
+func (e *Engine) seal(user ids.UserID, s settings) ([]byte, error) {
+	invoke, err := proto.Marshal(s.Invoke)
+	if err != nil {
+		return nil, fmt.Errorf("settings of a run: %w", err)
+	}
+	plain, err := json.Marshal(sealedSettings{invoke, s.HumanOrder})
+	if err != nil {
+		return nil, fmt.Errorf("settings of a run: %w", err)
+	}
+	return e.deps.Sealer.Seal(seal.RunSettings, user, plain)
+}
+
+func (e *Engine) unseal(user ids.UserID, sealed []byte) (settings, error) {
+	plain, err := e.deps.Sealer.Open(seal.RunSettings, user, sealed)
+	if err != nil {
+		return settings{}, err
+	}
+	var in sealedSettings
+	if err := json.Unmarshal(plain, &in); err != nil {
+		return settings{}, fmt.Errorf("settings of a run: %w", err)
+	}
+	s := settings{Invoke: new(agentv1.InvokeRequest), HumanOrder: in.HumanOrder}
+	if err := proto.Unmarshal(in.Invoke, s.Invoke); err != nil {
+		return settings{}, fmt.Errorf("settings of a run: %w", err)
+	}
+	return s, nil
+}
+
+func (s settings) mode() string {
+	if mode := s.Invoke.GetMode(); mode != "" {
+		return mode
+	}
+	return tool.ModeAgent
+}
+
+// endpoint returns the model of a run and its window in tokens. What the request leaves out comes from the pod's
+// configuration; the pod's key goes to the pod's endpoint only.
+func (e *Engine) endpoint(m *agentv1.ModelConfig) (at llm.Endpoint, window int, err error) {
+	at, window = e.cfg.Default, e.cfg.DefaultWindow
+	if url := m.GetBaseUrl(); url != "" && url != at.BaseURL {
+		at.BaseURL, at.APIKey, at.Guarded = url, "", true
+	}
+	if m.GetApiKey() != "" {
+		at.APIKey = m.GetApiKey()
+	}
+	if name := m.GetModelName(); name != "" && name != at.Model {
+		at.Model, window = name, 0
+	}
+	if m.GetContextWindow() > 0 {
+		window = int(m.GetContextWindow())
+	}
+	if m != nil && m.Temperature != nil {
+		at.Temperature = m.Temperature
+	}
+	if at.BaseURL == "" || at.Model == "" {
+		return at, 0, refusal.New(refusal.ModelMissing, "llm_config needs baseUrl and modelName: this server has no model of its own")
+	}
+	if window == 0 {
+		window = llm.Window(at.Model)
+	}
+	return at, window, nil
+}

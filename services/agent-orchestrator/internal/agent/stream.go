@@ -1,0 +1,198 @@
+package agent
+
+import (
+	"sync"
+	"time"
+
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// stream keeps and publishes an answer while the model writes it. What comes is collected; a goroutine takes all that is
+// there, keeps it with one commit, publishes it, and looks again. So the first token travels alone and at once, and a model
+// that is faster than the database makes larger pieces, not a queue. No timer is involved.
+//
+// From the first piece until stop that goroutine owns the run's ledger.
+type stream struct {
+	// static after construction
+	r        *run
+	id       string // the message_id
+	replaces string
+
+	// owned by the goroutine that asks the model
+	first   time.Time // when the first piece came; zero before
+	callIDs []string  // by index
+	begun   bool      // the goroutine runs
+	done    chan struct{}
+	wake    chan struct{} // has a token while there may be something new; closed by stop
+
+	// owned by whoever owns the ledger
+	said bool // a piece of this answer is on a page
+
+	mu       sync.Mutex
+	pieces   []piece // guarded by mu
+	stopping bool    // guarded by mu
+	err      error   // why nothing can be kept; guarded by mu
+}
+
+// piece is text, or a part of a call's arguments.
+type piece struct {
+	call *agentv1.ToolCallChunk // nil for text
+	text []byte
+}
+
+func newStream(r *run) *stream {
+	return &stream{r: r, id: newMessageID(), replaces: r.replaces}
+}
+
+// take collects a piece; it waits for nobody.
+func (s *stream) take(d llm.Delta) error {
+	if s.first.IsZero() {
+		s.first = time.Now()
+	}
+	s.mu.Lock()
+	err := s.err
+	if d.Call != nil {
+		s.addCall(d.Call)
+	} else if d.Text != "" {
+		s.addText(d.Text)
+	}
+	s.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if !s.begun {
+		s.begun, s.done, s.wake = true, make(chan struct{}), make(chan struct{}, 1)
+		go s.write()
+	}
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (s *stream) addText(text string) {
+	if n := len(s.pieces); n == 0 || s.pieces[n-1].call != nil {
+		s.pieces = append(s.pieces, piece{})
+	}
+	last := &s.pieces[len(s.pieces)-1]
+	last.text = append(last.text, text...)
+}
+
+func (s *stream) addCall(d *llm.CallDelta) {
+	id := s.callID(d.Index, d.ID)
+	if n := len(s.pieces); n == 0 || s.pieces[n-1].call.GetToolCallId() != id {
+		s.pieces = append(s.pieces, piece{call: &agentv1.ToolCallChunk{
+			ToolCallId: id, ToolName: s.r.kit.nameOf(d.Name), MessageId: s.id,
+		}})
+	}
+	last := &s.pieces[len(s.pieces)-1]
+	last.text = append(last.text, d.Args...)
+}
+
+// callID returns the id of the answer's call at index: the model's own where it is good, which is decided once.
+func (s *stream) callID(index int, given string) string {
+	for len(s.callIDs) <= index {
+		s.callIDs = append(s.callIDs, "")
+	}
+	if s.callIDs[index] == "" {
+		s.callIDs[index] = s.r.uniqueCallID(given, s.callIDs)
+	}
+	return s.callIDs[index]
+}
+
+// write keeps what has come until stop.
+func (s *stream) write() {
+	defer close(s.done)
+	for range s.wake {
+		if s.over() || !s.sayPieces() {
+			continue
+		}
+		if err := s.r.flush(s.r.hold); err != nil {
+			s.mu.Lock()
+			s.err = err
+			s.mu.Unlock()
+			return
+		}
+	}
+}
+
+// over reports whether the answer has ended: what is left goes with it.
+func (s *stream) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stopping
+}
+
+// sayPieces puts what has come on the page, and reports whether there was anything.
+func (s *stream) sayPieces() bool {
+	s.mu.Lock()
+	pieces := s.pieces
+	s.pieces = nil
+	s.mu.Unlock()
+	for _, p := range pieces {
+		s.say(p)
+	}
+	return len(pieces) > 0
+}
+
+func (s *stream) say(p piece) {
+	text := tool.CleanText(string(p.text))
+	if p.call == nil {
+		s.r.say(textEvent(&agentv1.Text{Content: text, MessageId: s.id, Replaces: s.takeReplaces()}))
+	} else {
+		s.sayReplaces()
+		p.call.Args = text
+		s.r.say(chunkEvent(p.call))
+	}
+	if !s.said {
+		s.said = true
+		s.r.change.Streaming = &s.id
+	}
+}
+
+func (s *stream) takeReplaces() string {
+	replaces := s.replaces
+	s.replaces = ""
+	return replaces
+}
+
+// sayReplaces says that pieces of an answer before no longer count where no text does.
+func (s *stream) sayReplaces() {
+	if replaces := s.takeReplaces(); replaces != "" {
+		s.r.say(textEvent(&agentv1.Text{MessageId: s.id, Replaces: replaces}))
+	}
+}
+
+// stop ends the goroutine and returns why something could not be kept. What was collected and not kept is left to finish or
+// abandon.
+func (s *stream) stop() error {
+	if s.begun {
+		s.mu.Lock()
+		s.stopping = true
+		s.mu.Unlock()
+		close(s.wake)
+		<-s.done
+	}
+	return s.err
+}
+
+// finish puts the rest of a whole answer on the page.
+func (s *stream) finish() {
+	s.sayPieces()
+	s.sayReplaces()
+	if s.said || s.r.replaces != "" {
+		none := ""
+		s.r.change.Streaming = &none
+	}
+	s.r.replaces = ""
+}
+
+// abandon leaves the rest of an answer that was cut: the next one takes its place.
+func (s *stream) abandon() {
+	if s.said {
+		s.r.replaces = s.id
+	}
+}

@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+const (
+	// summaryAt is how full the model's window may be, in percent (facts, 15).
+	summaryAt = 85
+	// summaryKeeps is how much of the window the last messages may take that are kept word for word, in percent.
+	summaryKeeps = 25
+	// summaryReads is how much of the window what is summarised may take, in percent.
+	summaryReads = 60
+	// bytesPerToken is a rough guess, for cutting only.
+	bytesPerToken = 3
+
+	summaryPrompt = `Summarise the conversation that follows, for an agent that goes on with it and will know nothing else of it. ` +
+		`Keep: what the user asked for, in the user's own words where they matter; what was decided, approved and rejected; what was done ` +
+		`and what came of it; names, paths, ids and numbers that are still needed; what is left to do. Answer with the summary alone.`
+
+	summaryTitle = "[Summary of the conversation so far]\n"
+)
+
+// measured is what an endpoint said about the size of a request, beside what we had estimated.
+type measured struct{ estimate, said int }
+
+// size estimates a request, corrected by how wrong the last estimate was.
+func (m measured) size(req llm.Request) int {
+	estimate := llm.Estimate(req)
+	return max(estimate, estimate+m.said-m.estimate)
+}
+
+// request is what the model is asked next; too long a conversation is summarised before.
+func (r *run) request() (llm.Request, error) {
+	r.refresh()
+	req := r.asked()
+	if r.measured.size(req)*100 <= r.window*summaryAt {
+		return req, nil
+	}
+	switch shorter, err := r.shorten(nil); {
+	case err != nil:
+		return req, err
+	default:
+		return shorter, nil
+	}
+}
+
+func (r *run) asked() llm.Request {
+	summary, rest := conversation(r.messages)
+	messages := []llm.Message{{Role: llm.System, Content: r.systemPrompt(time.Now())}}
+	if summary != nil {
+		// As the user's word: endpoints differ in what they do with a second system message, and some insist on a user's.
+		messages = append(messages, llm.Message{Role: llm.User, Content: summaryTitle + summary.Content})
+	}
+	return llm.Request{Messages: append(messages, toModel(recent(rest, r.lease.Run))...), Tools: r.kit.functions}
+}
+
+// shorten summarises all but the last messages, and returns the request without them. Where there is nothing to summarise
+// it returns the request as it is, or why, if the endpoint has refused it.
+func (r *run) shorten(why error) (llm.Request, error) {
+	summary, rest := conversation(r.messages)
+	rest = recent(rest, r.lease.Run)
+	head := rest[:tailFrom(rest, r.window*summaryKeeps/100)]
+	if len(head) == 0 {
+		return r.asked(), why
+	}
+	text, err := r.summarise(summary, head)
+	if err != nil {
+		return llm.Request{}, err
+	}
+	r.remember(store.Message{Role: roleSystem, Content: text, Covers: head[len(head)-1].Index})
+	r.measured = measured{}
+	if err := r.flush(r.hold); err != nil {
+		return llm.Request{}, err
+	}
+	return r.asked(), nil
+}
+
+// tailFrom returns from where on messages are kept: as many of the last as fit, at least the last one, and never a tool's
+// message without the assistant's.
+func tailFrom(messages []store.Message, tokens int) int {
+	from := len(messages)
+	for i, size := len(messages)-1, 0; i >= 0; i-- {
+		size += llm.Estimate(llm.Request{Messages: toModelAlone(messages[i])})
+		if size > tokens && from < len(messages) {
+			break
+		}
+		if messages[i].Role != roleTool {
+			from = i
+		}
+	}
+	return from
+}
+
+func toModelAlone(m store.Message) []llm.Message {
+	return []llm.Message{{Role: llm.Role(m.Role), Content: m.Content, Calls: callsToModel(m.Calls)}}
+}
+
+// summarise asks the model for a summary of messages, and of the summary before them.
+func (r *run) summarise(before *store.Message, messages []store.Message) (string, error) {
+	req := llm.Request{Messages: []llm.Message{
+		{Role: llm.System, Content: summaryPrompt},
+		{Role: llm.User, Content: transcript(before, messages, r.window*summaryReads/100*bytesPerToken)},
+	}}
+	answer, err := r.e.deps.Model.Stream(r.ask, r.endpoint, req, func(llm.Delta) error { return nil })
+	if err != nil {
+		if r.ask.Err() != nil {
+			return "", context.Cause(r.ask)
+		}
+		return "", err
+	}
+	r.log.Info("conversation summarised", "messages", len(messages))
+	r.e.metrics.summaries.Inc()
+	r.say(usageEvent(answer.Usage.Prompt, answer.Usage.Completion))
+	text := tool.CleanText(strings.TrimSpace(answer.Text))
+	if text == "" {
+		return "", errEmptySummary
+	}
+	return text, nil
+}
+
+var errEmptySummary = errors.New("agent: the model's summary is empty")
+
+// transcript writes messages down in at most limit bytes: where they are longer, each loses of its end.
+func transcript(before *store.Message, messages []store.Message, limit int) string {
+	each := max(limit/(len(messages)+1), 64)
+	total := 0
+	for i := range messages {
+		total += len(messages[i].Content)
+	}
+	if total < limit/2 {
+		each = limit
+	}
+	var b strings.Builder
+	if before != nil {
+		fmt.Fprintf(&b, "%s%s\n\n", summaryTitle, cutText(before.Content, max(each, limit/4)))
+	}
+	for i := range messages {
+		m := &messages[i]
+		fmt.Fprintf(&b, "%s: %s\n", strings.TrimSpace(m.Role+" "+m.Tool), cutText(m.Content, each))
+		for _, c := range m.Calls {
+			fmt.Fprintf(&b, "called %s with %s\n", c.Name, cutText(c.Args, each))
+		}
+	}
+	return cutText(b.String(), 2*limit)
+}
