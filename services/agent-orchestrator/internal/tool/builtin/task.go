@@ -1,0 +1,48 @@
+package builtin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// TaskTimeout is how long a sub-agent may take: as long as the slowest of its tools (facts, 3.1).
+const TaskTimeout = 1800 * time.Second
+
+// TaskFunc runs a sub-agent: description is a label for people, prompt what it is to do. Its result is its last answer.
+type TaskFunc func(ctx context.Context, in tool.Invocation, description, prompt string) (tool.Result, error)
+
+// NewTask returns the tool `task`, which hands work to a sub-agent (facts, 8.3). Several of one answer run at the same time.
+//
+// Older clients of the reference say `agent` and `task` for `description` and `prompt`; so neither is required by the
+// definition, and what is missing is told by the call.
+func NewTask(run TaskFunc) tool.Tool {
+	return function[taskArgs]{
+		spec: tool.Spec{
+			Name: "task", Layer: tool.Builtin, Category: tool.SubAgent, Parallel: true, Timeout: TaskTimeout,
+			Description: "Hands a piece of work to a sub-agent with the same tools and a conversation of its own, and returns its answer. " +
+				"It knows nothing but the prompt. Several sub-agents that are called in one answer work at the same time.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"description":{"type":"string","description":"A label of a few words, required"},` +
+				`"prompt":{"type":"string","description":"All that the sub-agent has to know and what it is to return, required"}}}`),
+		},
+		run: func(ctx context.Context, in tool.Invocation, args taskArgs) (tool.Result, error) {
+			prompt := cmp.Or(args.Prompt, args.Task)
+			if strings.TrimSpace(prompt) == "" {
+				return tool.Result{}, invalid("arguments.prompt is missing; it is required")
+			}
+			return run(ctx, in, cmp.Or(args.Description, args.Agent), prompt)
+		},
+	}
+}
+
+type taskArgs struct {
+	Description string `json:"description"`
+	Prompt      string `json:"prompt"`
+	Agent       string `json:"agent"`
+	Task        string `json:"task"`
+}
