@@ -74,6 +74,19 @@ func TestWhichTools(t *testing.T) {
 	}
 }
 
+func TestModes(t *testing.T) {
+	t.Parallel()
+	_, s := serve(t, node("desk", desktop, "click"))
+	for mode, want := range map[string]string{tool.ModeAgent: "click", tool.ModeAsk: "click", tool.ModePlan: ""} {
+		in := scope("s", "")
+		in.Mode = mode
+		kit := gather(t, s, in)
+		if got := names(kit); got != want || (len(kit.Prompts) > 0) != (mode == tool.ModeAgent) {
+			t.Errorf("%s: %q, %q", mode, got, kit.Prompts)
+		}
+	}
+}
+
 func TestSpecs(t *testing.T) {
 	t.Parallel()
 	_, s := serve(t, node("web", browser, "screenshot", "list_tabs", "click", "make_coffee", "workflow_invoice", "hitl_prompt"))

@@ -35,8 +35,12 @@ type Source struct {
 // New returns a Source.
 func New(gateways Gateways) *Source { return &Source{gateways: gateways, patience: usual} }
 
-// Tools implements [tool.Source].
+// Tools implements [tool.Source]. In plan mode there are none, and in ask mode nobody is told to use them: they would not run
+// ([tool.Filter]).
 func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
+	if scope.Mode == tool.ModePlan {
+		return tool.Kit{}, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	resp, err := s.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
@@ -53,10 +57,11 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 	}
 	out := tool.Kit{Tools: k.tools(nodes), Stale: k.isStale}
 	for _, n := range nodes {
-		if !n.GetIsConnected() {
+		switch {
+		case !n.GetIsConnected():
 			out.Problems = append(out.Problems, describe(n)+" is not connected; its tools can be called once it is back.")
 			k.stale.Store(true)
-		} else if len(n.GetInfo().GetAvailableTools()) > 0 {
+		case len(n.GetInfo().GetAvailableTools()) > 0 && scope.Mode == tool.ModeAgent:
 			out.Prompts = append(out.Prompts, "Connected: "+describe(n)+", with the tools "+strings.Join(n.GetInfo().GetAvailableTools(), ", ")+".")
 		}
 	}
