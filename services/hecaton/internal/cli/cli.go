@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -16,10 +17,15 @@ import (
 
 // Env is what a command is given.
 type Env struct {
-	Args           []string // without the program's name
-	Environ        []string // as [os.Environ]
+	Args           []string  // without the program's name
+	Environ        []string  // as [os.Environ]
+	Stdin          io.Reader // nil for none
 	Stdout, Stderr io.Writer
 	Version        string
+	// Interactive says that a person types Stdin and sees Stdout.
+	Interactive bool
+	// Signals takes the signals that end a program away from ctx; nil where all there is of them is the end of ctx.
+	Signals func() (signals <-chan os.Signal, stop func())
 }
 
 // command is one word after "hecaton".
@@ -33,6 +39,7 @@ func commands() []command {
 		{"up", "", "run a cluster in this process", up},
 		{"node", "", "offer this machine's tools to an agent, as a desktop node", runNode},
 		{"call", "TOOL [JSON | key=value ...]", "call a tool", call},
+		{"chat", "", "talk to an agent that uses a user's nodes", runChat},
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
 		{"gateway", "", "run one gateway alone", runGateway},
@@ -44,6 +51,9 @@ func commands() []command {
 
 // Run runs the command that the arguments name, and returns the exit code. The end of ctx is the wish to stop.
 func Run(ctx context.Context, e Env) int {
+	if e.Stdin == nil {
+		e.Stdin = strings.NewReader("")
+	}
 	name, rest := "help", []string(nil)
 	if len(e.Args) > 0 {
 		name, rest = e.Args[0], e.Args[1:]

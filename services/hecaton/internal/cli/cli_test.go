@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,6 +42,7 @@ type program struct {
 	t         testing.TB
 	out, err  buffer
 	interrupt context.CancelCauseFunc
+	signals   chan os.Signal // what a command hears that takes signals for itself
 	ended     chan struct{}
 	code      int // static once ended is closed
 }
@@ -47,11 +50,21 @@ type program struct {
 // start runs a command until it ends, or until the test does, as Ctrl-C ends it.
 func start(t testing.TB, environ []string, args ...string) *program {
 	t.Helper()
+	return startEnv(t, cli.Env{Args: args, Environ: environ})
+}
+
+// startEnv is start with an input. At a terminal it hears the signals that press and stop send.
+func startEnv(t testing.TB, e cli.Env) *program {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(t.Context()))
-	p := &program{t: t, interrupt: cancel, ended: make(chan struct{})}
+	p := &program{t: t, interrupt: cancel, signals: make(chan os.Signal), ended: make(chan struct{})}
+	e.Stdout, e.Stderr, e.Version = &p.out, &p.err, "v1.2.3"
+	if e.Interactive {
+		e.Signals = func() (<-chan os.Signal, func()) { return p.signals, func() {} }
+	}
 	go func() {
 		defer close(p.ended)
-		p.code = cli.Run(ctx, cli.Env{Args: args, Environ: environ, Stdout: &p.out, Stderr: &p.err, Version: "v1.2.3"})
+		p.code = cli.Run(ctx, e)
 	}()
 	t.Cleanup(func() { p.stop() })
 	return p
@@ -60,8 +73,22 @@ func start(t testing.TB, environ []string, args ...string) *program {
 // stop interrupts the command and returns its exit code.
 func (p *program) stop() int {
 	p.interrupt(errors.New("received the signal \"interrupt\""))
+	p.signal(syscall.SIGTERM)
 	return p.wait()
 }
+
+// signal is heard by a command at a terminal, once.
+func (p *program) signal(s os.Signal) {
+	go func() {
+		select {
+		case p.signals <- s:
+		case <-p.ended:
+		}
+	}()
+}
+
+// press is Ctrl-C at a terminal.
+func (p *program) press() { p.signal(os.Interrupt) }
 
 func (p *program) wait() int {
 	p.t.Helper()

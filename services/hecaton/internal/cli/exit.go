@@ -25,6 +25,8 @@ const (
 	NotDelivered Code = 3
 	// Unknown: a node may have run the call.
 	Unknown Code = 4
+	// Waiting: a run of an agent waits for a person's decision.
+	Waiting Code = 5
 )
 
 // usageError is a mistake on the command line.
@@ -55,6 +57,8 @@ func code(err error) Code {
 		return OK
 	case errors.As(err, &wrong):
 		return Usage
+	case errors.Is(err, errWaiting):
+		return Waiting
 	case errors.As(err, &reason):
 		class = reason.Class()
 	case errors.As(err, &outcome):

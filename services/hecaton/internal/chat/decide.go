@@ -1,0 +1,182 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// errUndecided says that nobody is there to decide.
+var errUndecided = errors.New("nobody has decided")
+
+// Policy is who decides where a tool asks.
+type Policy string
+
+// The policies.
+const (
+	// Ask asks the person at the input, and waits.
+	Ask Policy = ""
+	// All approves and None rejects everything.
+	All  Policy = "all"
+	None Policy = "none"
+)
+
+// decide collects a decision about every call that waits. Its error is errUndecided at the end of the input.
+func (c *Conversation) decide(ctx context.Context, calls []Pending) ([]Decision, error) {
+	decisions := make([]Decision, 0, len(calls))
+	for _, p := range calls {
+		c.screen.pending(p)
+		var d Decision
+		var err error
+		switch c.o.Policy {
+		case All:
+			d = p.Approve()
+			c.screen.line("  approved (--approve all)")
+		case None:
+			d = p.Reject("nobody is there to approve it")
+			c.screen.line("  rejected (--approve none)")
+		default:
+			d, err = c.person(ctx, p)
+		}
+		if err != nil {
+			return nil, err
+		}
+		decisions = append(decisions, d)
+	}
+	return decisions, nil
+}
+
+// person asks until there is a decision.
+func (c *Conversation) person(ctx context.Context, p Pending) (Decision, error) {
+	for {
+		c.screen.prompt(c.o.Input.Interactive, "  [y]es, [n]o, [e]dit the arguments, [a]lways? ")
+		line, err := c.ask(ctx)
+		if errors.Is(err, errStandIn) {
+			c.screen.line("  %s", c.o.StandIn.Says)
+			return p.Approve(), nil
+		}
+		if err != nil {
+			return Decision{}, err
+		}
+		word, rest, _ := strings.Cut(line, " ")
+		rest = strings.TrimSpace(rest)
+		switch strings.ToLower(word) {
+		case "y", "yes":
+			return p.Approve(), nil
+		case "a", "always":
+			c.always(ctx, p.Tool)
+			return p.Approve(), nil
+		case "n", "no":
+			return c.rejected(ctx, p, rest)
+		case "e", "edit":
+			args, err := c.edited(ctx, rest)
+			if err != nil {
+				return Decision{}, err
+			}
+			if args != nil {
+				return p.modify(args), nil
+			}
+		}
+	}
+}
+
+// rejected asks a person for a reason; what is no terminal gives one behind the "n", or none.
+func (c *Conversation) rejected(ctx context.Context, p Pending, reason string) (Decision, error) {
+	if reason == "" && c.o.Input.Interactive {
+		c.screen.prompt(c.o.Input.Interactive, "  why? (it is told; empty for no reason) ")
+		var err error
+		if reason, err = c.ask(ctx); err != nil {
+			return Decision{}, err
+		}
+	}
+	return p.Reject(reason), nil
+}
+
+// edited asks for other arguments; nil for none.
+func (c *Conversation) edited(ctx context.Context, line string) (json.RawMessage, error) {
+	if line == "" {
+		c.screen.prompt(c.o.Input.Interactive, "  the arguments, as JSON on one line (empty: back): ")
+		var err error
+		if line, err = c.ask(ctx); err != nil || line == "" {
+			return nil, err
+		}
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(line), &object); err != nil || object == nil {
+		c.screen.line("  that is no JSON object")
+		return nil, nil
+	}
+	return json.RawMessage(line), nil
+}
+
+// always puts a tool on the allowlist, and says what that is worth.
+func (c *Conversation) always(ctx context.Context, tool string) {
+	switch mode, err := c.o.Client.allow(ctx, tool); {
+	case err != nil:
+		c.screen.line("  it could not be put on your allowlist: %s", Safe(err.Error()))
+	case mode != "use_allowlist":
+		c.screen.line("  it is on your allowlist, which counts in the mode use_allowlist; yours is %s", safeLine(mode))
+	default:
+		c.screen.line("  it is on your allowlist")
+	}
+}
+
+// choose asks which node to take, by its number or id.
+func (c *Conversation) choose(ctx context.Context, nodes []node) (string, error) {
+	c.screen.line("? several nodes are connected; which one?")
+	for i, n := range nodes {
+		c.screen.line("  %d  %s (%s, %s)", i+1, safeLine(n.ID), safeLine(strings.TrimSpace(n.Type+" "+n.Name)), safeLine(n.Status))
+	}
+	for {
+		c.screen.prompt(c.o.Input.Interactive, "  number: ")
+		line, err := c.ask(ctx)
+		if err != nil {
+			return "", err
+		}
+		if i, err := strconv.Atoi(line); err == nil && i >= 1 && i <= len(nodes) {
+			return nodes[i-1].ID, nil
+		}
+		if slices.ContainsFunc(nodes, func(n node) bool { return n.ID == line }) {
+			return line, nil
+		}
+	}
+}
+
+// StandIn approves where a person does not answer.
+type StandIn struct {
+	// After is how long the person has for each answer.
+	After time.Duration
+	// Says is what is shown then.
+	Says string
+}
+
+// errStandIn says that it is time for the stand-in.
+var errStandIn = errors.New("nobody has answered in time")
+
+// ask reads an answer. The end of the input is errUndecided, or errStandIn where there is one.
+func (c *Conversation) ask(ctx context.Context) (string, error) {
+	nobody := errUndecided
+	if c.o.StandIn != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, c.o.StandIn.After, errStandIn)
+		defer cancel()
+		nobody = errStandIn
+	}
+	line, err := c.o.Input.line(ctx, c.o.Interrupts)
+	switch {
+	case err == nil:
+		return line, nil
+	case errors.Is(err, io.EOF):
+		c.screen.end()
+		return "", nobody
+	case errors.Is(context.Cause(ctx), errStandIn):
+		c.screen.end()
+		return "", errStandIn
+	}
+	return "", err
+}

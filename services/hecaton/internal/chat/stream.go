@@ -1,0 +1,171 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/sse"
+)
+
+const (
+	// maxEvent bounds one event: a result may carry several images of 10 MiB, in base64.
+	maxEvent = 128 << 20
+	// silence is how long a stream may say nothing; gateways send a comment every 15 s.
+	silence = 45 * time.Second
+	// patience is how long a lost stream is looked for.
+	patience = time.Minute
+)
+
+// stream follows one run to its end over as many connections as that takes.
+type stream struct {
+	client  *Client
+	open    request // what began it
+	session string  // "" until it is known
+	last    int64   // the number of the last event
+	begun   bool    // an event of what open began has come
+	// lost and back are told when a connection breaks off, and when another goes on.
+	lost func(error)
+	back func()
+}
+
+// follow calls each for every event until the run is complete, or waits. The error is a *Refused of the request that
+// began it, that the stream is lost for good, or each's.
+func (s *stream) follow(ctx context.Context, each func(event) error) error {
+	resp, err := s.client.send(ctx, s.open)
+	if err != nil {
+		return err
+	}
+	for {
+		err := s.read(ctx, resp, each)
+		var gone *broken
+		if !errors.As(err, &gone) {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		s.lost(gone.err)
+		if resp, err = s.reconnect(ctx); err != nil {
+			return err
+		}
+		s.back()
+	}
+}
+
+// Lost is a stream that could not be picked up again; its run may go on.
+type Lost struct {
+	Session string
+	Err     error
+}
+
+func (e *Lost) Error() string {
+	return fmt.Sprintf("the stream is lost, nobody had its rest for %v: %v", patience, e.Err)
+}
+
+// Unwrap returns what the last attempt failed with.
+func (e *Lost) Unwrap() error { return e.Err }
+
+// broken is the end of a connection before the end of the run.
+type broken struct{ err error }
+
+func (e *broken) Error() string { return e.err.Error() }
+
+// reconnect asks for what follows the last event until a gateway has it.
+func (s *stream) reconnect(ctx context.Context) (*http.Response, error) {
+	deadline := time.Now().Add(patience)
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		resp, err := s.client.send(ctx, s.again())
+		switch {
+		case err == nil:
+			return resp, nil
+		case !s.begun && s.last > 0 && taken(err):
+			s.begun = true // what began it was heard, only its answer was not
+			continue
+		case !passing(err):
+			return nil, err
+		case time.Now().After(deadline):
+			return nil, &Lost{Session: s.session, Err: err}
+		}
+		timer := time.NewTimer(wait/2 + rand.N(wait/2))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// again is the request for the rest of the stream: where nothing of it has come, what began it. An invoke names itself, so
+// that it begins one run however often it is sent.
+func (s *stream) again() request {
+	if !s.begun {
+		return s.open
+	}
+	return request{
+		method: http.MethodGet, path: sessionPath(s.session) + "/events",
+		header: map[string]string{"Last-Event-ID": strconv.FormatInt(s.last, 10)},
+	}
+}
+
+// taken reports whether decisions that are handed in again were taken before.
+func taken(err error) bool {
+	var refused *Refused
+	if !errors.As(err, &refused) {
+		return false
+	}
+	return refused.Reason == "ALREADY_DECIDED" || refused.Reason == "RUN_ACTIVE" || refused.Reason == "NOT_INTERRUPTED"
+}
+
+// read reads one connection. Its error is a *broken, each's, or nil where the run is complete.
+func (s *stream) read(ctx context.Context, resp *http.Response, each func(event) error) error {
+	defer resp.Body.Close()
+	silent := time.AfterFunc(silence, func() { _ = resp.Body.Close() })
+	defer silent.Stop()
+	events := sse.NewReader(&pulse{resp.Body, silent}, maxEvent)
+	for {
+		raw, err := events.Next()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("the stream has ended before the run")
+			}
+			return &broken{err}
+		}
+		var e event
+		if err := json.Unmarshal(raw.Data, &e); err != nil {
+			return fmt.Errorf("an event cannot be read: %w", err)
+		}
+		if e.Seq <= s.last && e.Seq != 0 {
+			continue
+		}
+		s.last, s.begun = e.Seq, true
+		if e.SessionID != "" {
+			s.session = e.SessionID
+		}
+		if err := each(e); err != nil {
+			return err
+		}
+		if e.Type == "complete" {
+			return nil
+		}
+	}
+}
+
+// pulse pushes a deadline on with everything that is read.
+type pulse struct {
+	in    io.Reader
+	alarm *time.Timer
+}
+
+func (p *pulse) Read(b []byte) (int, error) {
+	n, err := p.in.Read(b)
+	p.alarm.Reset(silence)
+	return n, err
+}
