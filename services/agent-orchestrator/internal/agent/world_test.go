@@ -1,0 +1,371 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+const (
+	user = "ana"
+	soon = 15 * time.Second
+)
+
+// world is a database, a model, tools and files, for any number of pods.
+type world struct {
+	t     *testing.T
+	model *modeltest.Server
+	url   string
+	box   *seal.Box
+	files *workspace.Store
+	tools []tool.Tool
+	// config is changed before pods start.
+	config agent.Config
+}
+
+func newWorld(t *testing.T, tools ...tool.Tool) *world {
+	t.Helper()
+	box, err := seal.New(seal.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := workspace.Open(t.Context(), workspace.Options{URL: workspace.DirURL(t.TempDir())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = files.Close() })
+	w := &world{t: t, model: modeltest.New(t), url: "sqlite://" + filepath.Join(t.TempDir(), "agent.db"), box: box, files: files, tools: tools}
+	w.config = agent.Config{
+		Default:  llm.Endpoint{BaseURL: w.model.URL(), APIKey: "k", Model: modeltest.Model},
+		LeaseFor: 600 * time.Millisecond, AdoptEvery: 50 * time.Millisecond, CallGrace: 2 * time.Second,
+	}
+	return w
+}
+
+// Tools implements [tool.Source].
+func (w *world) Tools(context.Context, tool.Scope) (tool.Kit, error) { return tool.Kit{Tools: w.tools}, nil }
+
+// pod is one engine with its own door to the database, which can be torn out of its hinges.
+type pod struct {
+	*agent.Engine
+	w     *world
+	store *store.Store
+	door  *door
+}
+
+func (w *world) pod() *pod {
+	w.t.Helper()
+	s, err := store.Open(w.t.Context(), store.Options{URL: config.Secret(w.url)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	client := llm.New(llm.Options{})
+	p := &pod{w: w, store: s, door: &door{Store: s}}
+	cfg := w.config
+	cfg.Owner = testkit.Prefix(w.t) + time.Now().String()
+	p.Engine = agent.New(cfg, agent.Deps{
+		Journal: p.door, Leases: p.door, Decisions: p.door, Model: client, Sources: []tool.Source{w}, Files: w.files,
+		Publisher: p, Sealer: w.box, Metrics: prometheus.NewRegistry(),
+	})
+	if err := p.Start(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() {
+		if err := p.Stop(context.WithoutCancel(w.t.Context())); err != nil {
+			w.t.Error(err)
+		}
+		client.Close()
+		_ = s.Close()
+	})
+	return p
+}
+
+// Publish implements [agent.Publisher]: what is published must be kept.
+func (p *pod) Publish(ref store.Ref, events []*agentv1.Event) {
+	kept, err := p.store.Events(context.WithoutCancel(p.w.t.Context()), ref, events[0].GetSeq()-1, len(events))
+	if err != nil || len(kept) != len(events) {
+		p.w.t.Errorf("published events %d.. are not kept: %d, %v", events[0].GetSeq(), len(kept), err)
+	}
+}
+
+// door is a pod's store. When it is shut nothing gets through any more, as if the pod had died: neither what it writes, nor
+// its renewals.
+type door struct {
+	*store.Store
+
+	mu sync.Mutex
+	// before and after shut the door around a commit.
+	before, after func(store.Change) bool
+	shut          bool
+	commits       int
+}
+
+var errShut = refusal.New(refusal.Unavailable, "the door is shut")
+
+func (d *door) slam() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shut = true
+}
+
+func (d *door) closed() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shut {
+		return errShut
+	}
+	return nil
+}
+
+func (d *door) Commit(ctx context.Context, lease store.Lease, c store.Change) error {
+	d.mu.Lock()
+	d.commits++
+	d.shut = d.shut || d.before != nil && d.before(c)
+	shut := d.shut
+	d.mu.Unlock()
+	if shut {
+		return errShut
+	}
+	err := d.Store.Commit(ctx, lease, c)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.shut = d.shut || d.after != nil && d.after(c); d.shut {
+		return errShut
+	}
+	return err
+}
+
+func (d *door) Renew(ctx context.Context, owner string, ttl time.Duration, leases []store.Lease) (lost, cancelled []store.Lease, err error) {
+	if err := d.closed(); err != nil {
+		return nil, nil, err
+	}
+	return d.Store.Renew(ctx, owner, ttl, leases)
+}
+
+func (d *door) Adopt(ctx context.Context, owner string, ttl time.Duration, limit int) ([]store.Adopted, error) {
+	if err := d.closed(); err != nil {
+		return nil, err
+	}
+	return d.Store.Adopt(ctx, owner, ttl, limit)
+}
+
+func (d *door) Release(ctx context.Context, leases []store.Lease) error {
+	if err := d.closed(); err != nil {
+		return err
+	}
+	return d.Store.Release(ctx, leases)
+}
+
+func (p *pod) invoke(req *agentv1.InvokeRequest) agent.Started {
+	p.w.t.Helper()
+	s, err := p.Invoke(p.w.t.Context(), user, req)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	return s
+}
+
+// say begins a run with a message.
+func (p *pod) say(message string) agent.Started {
+	p.w.t.Helper()
+	return p.invoke(&agentv1.InvokeRequest{Message: message})
+}
+
+func (p *pod) resume(s agent.Started, decisions ...*agentv1.ToolCallDecision) agent.Started {
+	p.w.t.Helper()
+	next, err := p.Resume(p.w.t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: decisions})
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	return next
+}
+
+// ended waits for the `complete` after s, and returns the events from there.
+func (p *pod) ended(s agent.Started) events {
+	p.w.t.Helper()
+	var out events
+	testkit.Eventually(p.w.t, soon, func() bool {
+		var err error
+		out, err = p.store.Events(p.w.t.Context(), s.Ref, s.After, 0)
+		if err != nil {
+			p.w.t.Fatal(err)
+		}
+		return len(out) > 0 && out[len(out)-1].GetComplete() != nil
+	}, "the run ends")
+	for i, e := range out {
+		if e.GetSeq() != s.After+1+int64(i) || e.GetRunId() != s.Run || e.GetSessionId() != string(s.Session) || e.GetAt() == nil {
+			p.w.t.Errorf("event %d is %v", i, e)
+		}
+	}
+	return out
+}
+
+func (p *pod) state(s agent.Started) store.State {
+	p.w.t.Helper()
+	state, err := p.store.Load(p.w.t.Context(), s.Ref)
+	if err != nil {
+		p.w.t.Fatal(err)
+	}
+	return state
+}
+
+type events []*agentv1.Event
+
+// text is what a client shows: pieces that were replaced do not count.
+func (es events) text() string {
+	pieces := map[string]string{}
+	var order []string
+	for _, e := range es {
+		if x := e.GetText(); x != nil {
+			delete(pieces, x.GetReplaces())
+			if _, seen := pieces[x.GetMessageId()]; !seen {
+				order = append(order, x.GetMessageId())
+			}
+			pieces[x.GetMessageId()] += x.GetContent()
+		}
+	}
+	var b strings.Builder
+	for _, id := range order {
+		b.WriteString(pieces[id])
+	}
+	return b.String()
+}
+
+func (es events) finish() string { return es[len(es)-1].GetComplete().GetFinishReason() }
+
+func (es events) results() (out []*agentv1.ToolCallResult) {
+	for _, e := range es {
+		if x := e.GetToolCallResult(); x != nil {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+func (es events) interrupt(t *testing.T) *agentv1.Interrupt {
+	t.Helper()
+	for _, e := range es {
+		if x := e.GetInterrupt(); x != nil {
+			return x
+		}
+	}
+	t.Fatalf("no interrupt in %v", es)
+	return nil
+}
+
+// kinds are the events' kinds, runs of pieces as one.
+func (es events) kinds() string {
+	var out []string
+	for _, e := range es {
+		name := string(e.ProtoReflect().WhichOneof(e.ProtoReflect().Descriptor().Oneofs().ByName("kind")).Name())
+		if n := len(out); n == 0 || out[n-1] != name || name != "text" && name != "tool_call_chunk" {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// fake is a tool that does what a test says, and counts.
+type fake struct {
+	spec tool.Spec
+	do   func(ctx context.Context, in tool.Invocation) (tool.Result, error)
+
+	mu    sync.Mutex
+	calls []tool.Invocation
+}
+
+func newFake(name string, do func(ctx context.Context, in tool.Invocation) (tool.Result, error)) *fake {
+	return &fake{spec: tool.Spec{
+		Name: name, Description: "For tests.", Parameters: json.RawMessage(`{"type":"object"}`), Layer: tool.Connector, Category: tool.Device,
+	}, do: do}
+}
+
+// echo answers with its arguments.
+func echo(name string) *fake {
+	return newFake(name, func(_ context.Context, in tool.Invocation) (tool.Result, error) {
+		return tool.Result{Text: name + string(in.Args)}, nil
+	})
+}
+
+func (f *fake) Spec() tool.Spec { return f.spec }
+
+func (f *fake) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
+	f.mu.Lock()
+	f.calls = append(f.calls, in)
+	f.mu.Unlock()
+	return f.do(ctx, in)
+}
+
+func (f *fake) seen() []tool.Invocation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls
+}
+
+// device is a fake on a node that can change.
+type device struct {
+	*fake
+	mu    sync.Mutex
+	at    tool.Place
+	err   error
+	asked int
+}
+
+func (d *device) Place(context.Context) (tool.Place, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked++
+	return d.at, d.err
+}
+
+func (d *device) move(at tool.Place, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.at, d.err = at, err
+}
+
+// Call does what tools of nodes do: it goes where it must, or nowhere.
+func (d *device) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
+	d.mu.Lock()
+	at, err := d.at, d.err
+	d.mu.Unlock()
+	if err != nil {
+		return tool.Result{}, err
+	}
+	if in.Node != at.Node || in.NodeMark != at.Mark {
+		return tool.Result{}, &tool.Failure{Outcome: tool.NotDelivered, Message: "another device"}
+	}
+	return d.fake.Call(ctx, in)
+}
+
+func newDevice(name string) *device {
+	return &device{fake: echo(name), at: tool.Place{Node: "desk", Mark: "m1"}}
+}
+
+func wantReason(t *testing.T, err error, reason refusal.Reason) {
+	t.Helper()
+	if !errors.Is(err, reason) {
+		t.Errorf("got %v, want %s", err, reason)
+	}
+}
