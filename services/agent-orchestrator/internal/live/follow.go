@@ -66,8 +66,16 @@ func (h *Hub) Follow(ctx context.Context, ref store.Ref, after int64, until Unti
 	return f.follow(ctx, send)
 }
 
-// FollowRun sends the events after a number to the next Complete. The follower must have joined before the event with that
-// number was kept: then nothing has to be read. It returns as [Hub.Follow] does.
+// FollowRun sends a session's events after a number to the next Complete. It returns as [Hub.Follow] does.
+func (h *Hub) FollowRun(ctx context.Context, ref store.Ref, after int64, send func(*agentv1.Event) error) error {
+	f := h.Join(ref)
+	defer f.Leave()
+	f.fallBehind()
+	return f.FollowRun(ctx, after, send)
+}
+
+// FollowRun sends the events after a number to the next Complete. The follower must have joined before the next event was
+// kept: then nothing has to be read. It returns as [Hub.Follow] does.
 func (f *Follower) FollowRun(ctx context.Context, after int64, send func(*agentv1.Event) error) error {
 	f.cursor, f.goal = after, goal{last: nowhere, complete: after}
 	return f.follow(ctx, send)
@@ -136,11 +144,13 @@ func (f *Follower) check(ctx context.Context) error {
 	return nil
 }
 
-// deliver sends what came live, or what the store has where something is missing.
+// deliver sends what came live, and what the store has where something is missing. A session may be gone from the store by
+// then: its last events still came.
 func (f *Follower) deliver(ctx context.Context, events []*agentv1.Event, behind bool, send func(*agentv1.Event) error) error {
 	for _, e := range events {
-		if behind = behind || e.GetSeq() > f.cursor+1; behind {
-			break // the store has all of them
+		if e.GetSeq() > f.cursor+1 {
+			behind = true // the store has all of them
+			break
 		}
 		if err := f.pass(e, send); err != nil {
 			return err

@@ -1,0 +1,174 @@
+package grpcapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+// Invoke implements AgentService.
+func (s *Server) Invoke(req *agentv1.InvokeRequest, stream grpc.ServerStreamingServer[agentv1.InvokeResponse]) error {
+	ctx := stream.Context()
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return err
+	}
+	if err := first(s.open(), checkInvoke(req)); err != nil {
+		return err
+	}
+	if req.GetSessionId() == "" {
+		req.SessionId = newSession()
+	}
+	ref, err := refOf(ctx, req.GetSessionId())
+	if err != nil {
+		return err
+	}
+	follower := s.Live.Join(ref) // before the first event, so that none has to be read
+	defer follower.Leave()
+	started, err := s.Engine.Invoke(ctx, user, req)
+	if err != nil {
+		return err
+	}
+	send := func(e *agentv1.Event) error {
+		return stream.Send(&agentv1.InvokeResponse{Event: s.withData(ctx, started.Ref, e)})
+	}
+	if req.GetIdempotencyKey() != "" { // the run may have begun long ago, in another session
+		err = s.Live.FollowRun(ctx, started.Ref, started.After, send)
+	} else {
+		err = follower.FollowRun(ctx, started.After, send)
+	}
+	return s.left(ctx, req.GetOnDisconnect(), started, err)
+}
+
+// Resume implements AgentService.
+func (s *Server) Resume(req *agentv1.ResumeRequest, stream grpc.ServerStreamingServer[agentv1.ResumeResponse]) error {
+	ctx := stream.Context()
+	ref, err := refOf(ctx, req.GetSessionId())
+	if err != nil {
+		return err
+	}
+	if err := first(s.open(), checkResume(req)); err != nil {
+		return err
+	}
+	follower := s.Live.Join(ref)
+	defer follower.Leave()
+	started, err := s.Engine.Resume(ctx, ref.User, req)
+	if err != nil {
+		return err
+	}
+	err = follower.FollowRun(ctx, started.After, func(e *agentv1.Event) error {
+		return stream.Send(&agentv1.ResumeResponse{Event: s.withData(ctx, ref, e)})
+	})
+	return s.left(ctx, req.GetOnDisconnect(), started, err)
+}
+
+// cancelTimeout bounds the cancelling of a run whose client has left.
+const cancelTimeout = 10 * time.Second
+
+// left ends a run with its stream where the request said so and the client left. A pod that drains has not been left.
+func (s *Server) left(
+	ctx context.Context, then agentv1.InvokeRequest_OnDisconnect, started agent.Started, err error,
+) error {
+	if err == nil || ctx.Err() == nil || then != agentv1.InvokeRequest_ON_DISCONNECT_CANCEL || s.draining.Load() {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
+	defer cancel()
+	// A run that has ended meanwhile is none to cancel, nor is the one that followed it.
+	current, failed := s.Sessions.Session(ctx, started.Ref)
+	if failed == nil && current.Run == started.Run {
+		_, failed = s.cancel(ctx, started.Ref)
+	}
+	if failed != nil {
+		s.log.WarnContext(ctx, "the run of a client that left goes on", "run", started.Run, "error", failed)
+	}
+	return err
+}
+
+// Follow implements AgentService.
+func (s *Server) Follow(req *agentv1.FollowRequest, stream grpc.ServerStreamingServer[agentv1.FollowResponse]) error {
+	ctx := stream.Context()
+	ref, err := refOf(ctx, req.GetSessionId())
+	if err != nil {
+		return err
+	}
+	if err := checkFollow(req); err != nil {
+		return err
+	}
+	return s.Live.Follow(ctx, ref, req.GetAfterSeq(), req.GetUntil(), func(e *agentv1.Event) error {
+		return stream.Send(&agentv1.FollowResponse{Event: s.withData(ctx, ref, e)})
+	})
+}
+
+// CancelRun implements AgentService.
+func (s *Server) CancelRun(ctx context.Context, req *agentv1.CancelRunRequest) (*agentv1.CancelRunResponse, error) {
+	ref, err := refOf(ctx, req.GetSessionId())
+	if err != nil {
+		return nil, err
+	}
+	cancelled, err := s.cancel(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return &agentv1.CancelRunResponse{Success: true, Cancelled: cancelled}, nil
+}
+
+// cancel ends a run wherever it is.
+func (s *Server) cancel(ctx context.Context, ref store.Ref) (bool, error) {
+	active, err := s.Engine.Cancel(ctx, ref)
+	if active {
+		s.Live.PokeCancel(ref)
+	}
+	return active, err
+}
+
+// endTimeout is how long the deletion of a session waits for its run to end by itself.
+const endTimeout = 5 * time.Second
+
+// DeleteSession implements AgentService. A run that does not end in time is cut: it can keep nothing any more.
+func (s *Server) DeleteSession(
+	ctx context.Context, req *agentv1.DeleteSessionRequest,
+) (*agentv1.DeleteSessionResponse, error) {
+	ref, err := refOf(ctx, req.GetSessionId())
+	if err != nil {
+		return nil, err
+	}
+	cancelled, err := s.cancel(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if cancelled {
+		s.awaitEnd(ctx, ref)
+	}
+	if err := s.Sessions.Delete(ctx, ref); err != nil {
+		return nil, err
+	}
+	s.Live.Look(ref)
+	return &agentv1.DeleteSessionResponse{Success: true}, nil
+}
+
+func (s *Server) awaitEnd(ctx context.Context, ref store.Ref) {
+	current, err := s.Sessions.Session(ctx, ref)
+	if err != nil {
+		return // deleting it will fail as well, and say why
+	}
+	ctx, cancel := context.WithTimeout(ctx, endTimeout)
+	defer cancel()
+	_ = s.Live.Follow(ctx, ref, current.LastSeq, live.RunEnds, func(*agentv1.Event) error { return nil })
+}
+
+// newSession returns session_{hex12} (facts, 3).
+func newSession() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return "session_" + hex.EncodeToString(b[:])
+}

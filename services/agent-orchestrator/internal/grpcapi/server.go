@@ -1,0 +1,94 @@
+package grpcapi
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
+)
+
+// Engine runs agents (package agent).
+type Engine interface {
+	Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (agent.Started, error)
+	Resume(ctx context.Context, user ids.UserID, req *agentv1.ResumeRequest) (agent.Started, error)
+	// Cancel asks for the end of a session's run, or ends its interrupt, and reports whether there was something to end. It
+	// tells no other pod.
+	Cancel(ctx context.Context, ref store.Ref) (bool, error)
+}
+
+// Sessions is what is kept of them (package store).
+type Sessions interface {
+	Session(ctx context.Context, ref store.Ref) (store.Session, error)
+	Sessions(ctx context.Context, user ids.UserID, limit int, cursor string) (list []store.Session, next string, err error)
+	Messages(ctx context.Context, ref store.Ref, after, limit int) ([]store.Message, error)
+	Delete(ctx context.Context, ref store.Ref) error
+}
+
+// Settings are what users set up (package store).
+type Settings interface {
+	ApprovalSettings(ctx context.Context, user ids.UserID) (mode string, allowlist []string, err error)
+	SetApprovalSettings(ctx context.Context, user ids.UserID, mode string, allowlist []string) error
+}
+
+// Files are the users' workspaces (package workspace).
+type Files interface {
+	Get(ctx context.Context, user ids.UserID, path string) (workspace.File, []byte, error)
+}
+
+// Parts are what a Server asks.
+type Parts struct {
+	Engine   Engine
+	Sessions Sessions
+	Settings Settings
+	Files    Files
+	Live     *live.Hub
+	// Version is what GetInfo tells.
+	Version string
+}
+
+// Server implements AgentService.
+type Server struct {
+	agentv1.UnimplementedAgentServiceServer
+	Parts
+	log      *slog.Logger
+	draining atomic.Bool
+}
+
+// NewServer returns a Server.
+func NewServer(parts Parts, log *slog.Logger) *Server {
+	return &Server{Parts: parts, log: obs.OrDiscard(log)}
+}
+
+// Drain makes the server refuse new runs.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// open refuses what a pod that drains does not begin any more.
+func (s *Server) open() error {
+	if s.draining.Load() {
+		return refusal.New(refusal.Unavailable, "this pod is shutting down; ask again")
+	}
+	return nil
+}
+
+// GetInfo implements AgentService.
+func (s *Server) GetInfo(context.Context, *agentv1.GetInfoRequest) (*agentv1.GetInfoResponse, error) {
+	return &agentv1.GetInfoResponse{Version: s.Version}, nil
+}
+
+// refOf says which session a request is about, and that its user may ask.
+func refOf(ctx context.Context, session string) (store.Ref, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return store.Ref{}, err
+	}
+	return store.Ref{User: user, Session: ids.SessionID(session)}, ids.Check("session_id", session)
+}

@@ -1,0 +1,130 @@
+package grpcapi
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+// ListSessions implements AgentService.
+func (s *Server) ListSessions(ctx context.Context, req *agentv1.ListSessionsRequest) (*agentv1.ListSessionsResponse, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := between("limit", req.GetLimit(), 0, maxSessions); err != nil {
+		return nil, err
+	}
+	list, next, err := s.Sessions.Sessions(ctx, user, int(req.GetLimit()), req.GetCursor())
+	if err != nil {
+		return nil, err
+	}
+	res := &agentv1.ListSessionsResponse{NextCursor: next}
+	for _, session := range list {
+		res.Sessions = append(res.Sessions, publicSession(session))
+	}
+	return res, nil
+}
+
+// GetSession implements AgentService.
+func (s *Server) GetSession(ctx context.Context, req *agentv1.GetSessionRequest) (*agentv1.GetSessionResponse, error) {
+	ref, err := refOf(ctx, req.GetSessionId())
+	if err != nil {
+		return nil, err
+	}
+	session, err := s.Sessions.Session(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	return &agentv1.GetSessionResponse{Session: publicSession(session)}, nil
+}
+
+func publicSession(s store.Session) *agentv1.Session {
+	return &agentv1.Session{
+		SessionId: string(s.Session), Title: s.Title, Status: string(s.Status), Mode: s.Mode, RunId: s.Run,
+		FinishReason: s.FinishReason, LastSeq: float64(s.LastSeq), CreatedAt: timestamppb.New(s.Created),
+		UpdatedAt: timestamppb.New(s.Updated), Interrupt: s.Interrupt,
+	}
+}
+
+// ListMessages implements AgentService.
+func (s *Server) ListMessages(ctx context.Context, req *agentv1.ListMessagesRequest) (*agentv1.ListMessagesResponse, error) {
+	ref, err := refOf(ctx, req.GetSessionId())
+	if err != nil {
+		return nil, err
+	}
+	if err := notNegative("limit", int64(req.GetLimit())); err != nil {
+		return nil, err
+	}
+	if err := notNegative("after", int64(req.GetAfter())); err != nil {
+		return nil, err
+	}
+	messages, err := s.Sessions.Messages(ctx, ref, int(req.GetAfter()), int(req.GetLimit()))
+	if err != nil {
+		return nil, err
+	}
+	res := &agentv1.ListMessagesResponse{}
+	for _, m := range messages {
+		res.Messages = append(res.Messages, publicMessage(m))
+	}
+	return res, nil
+}
+
+func publicMessage(m store.Message) *agentv1.Message {
+	out := &agentv1.Message{
+		Index: int32(m.Index), Role: m.Role, Content: m.Content, ToolCallId: m.CallID, ToolName: m.Tool, RunId: m.Run,
+		CreatedAt: timestamppb.New(m.At),
+	}
+	for _, c := range m.Calls {
+		out.ToolCalls = append(out.ToolCalls, &agentv1.MessageToolCall{ToolCallId: c.ID, ToolName: c.Name, ToolArgs: c.Args})
+	}
+	return out
+}
+
+// GetApprovalSettings implements AgentService.
+func (s *Server) GetApprovalSettings(
+	ctx context.Context, _ *agentv1.GetApprovalSettingsRequest,
+) (*agentv1.GetApprovalSettingsResponse, error) {
+	settings, err := s.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &agentv1.GetApprovalSettingsResponse{Settings: settings}, nil
+}
+
+// UpdateApprovalSettings implements AgentService.
+func (s *Server) UpdateApprovalSettings(
+	ctx context.Context, req *agentv1.UpdateApprovalSettingsRequest,
+) (*agentv1.UpdateApprovalSettingsResponse, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSettings(req.GetSettings()); err != nil {
+		return nil, err
+	}
+	if err := s.Settings.SetApprovalSettings(ctx, user, req.GetSettings().GetMode(), req.GetSettings().GetAllowlist()); err != nil {
+		return nil, err
+	}
+	settings, err := s.settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &agentv1.UpdateApprovalSettingsResponse{Settings: settings}, nil
+}
+
+func (s *Server) settings(ctx context.Context) (*agentv1.ApprovalSettings, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mode, allowlist, err := s.Settings.ApprovalSettings(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	return &agentv1.ApprovalSettings{Mode: mode, Allowlist: allowlist}, nil
+}
