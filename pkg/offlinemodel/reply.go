@@ -17,7 +17,7 @@ const (
 	who = "I am the offline model of Hecaton: I follow plain commands, I do not reason."
 
 	maxWords = 100_000 // of one answer
-	shown    = 300 // characters of a result
+	shown    = 300     // characters of a result
 )
 
 // reply is an answer: text, or calls.

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"io"
 	"time"
 )
 
@@ -14,3 +15,17 @@ func RecordWaits(c *Client) *[]time.Duration {
 	}
 	return &waits
 }
+
+// Drained waits until the connections of answers that have ended are free.
+func Drained(c *Client) { c.drains.Wait() }
+
+// Merge is what becomes of a stream of these bytes.
+func Merge(stream io.Reader, on func(Delta) error) (Answer, error) {
+	_, w := newWatch(context.Background(), time.Hour) //nolint:forbidigo // fuzzing has no test's context of its own
+	defer w.end()
+	m := &merger{on: on}
+	err := m.events(&body{from: io.NopCloser(stream), watch: w})
+	return m.answer(), err
+}
+
+var RetryAfter, Backoff = retryAfter, backoff
