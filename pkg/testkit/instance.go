@@ -42,8 +42,11 @@ func launchFrom(k kind, s source) (*instance, error) {
 	var err error
 	for range 10 {
 		in := &instance{kind: k, source: s, port: FreePort()}
-		if err = in.start(); !errors.Is(err, embedded.ErrListen) {
-			return in, err
+		if err = in.start(); err == nil {
+			return in, nil
+		}
+		if !errors.Is(err, embedded.ErrListen) {
+			return nil, errors.Join(err, in.drop())
 		}
 	}
 	return nil, err
@@ -65,6 +68,15 @@ func (in *instance) stop() error {
 	b := in.backend
 	in.backend = nil
 	return b.stop()
+}
+
+// drop stops the server for good.
+func (in *instance) drop() error {
+	err := in.stop()
+	if in.source.drop != nil {
+		err = errors.Join(err, in.source.drop())
+	}
+	return err
 }
 
 func (in *instance) addr() string { return loopbackAddr(in.port) }

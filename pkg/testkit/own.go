@@ -34,7 +34,7 @@ func own(t testing.TB, k kind) *Server {
 		t.Fatalf("testkit: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := in.stop(); err != nil {
+		if err := in.drop(); err != nil {
 			t.Errorf("testkit: %v", err)
 		}
 	})
@@ -44,7 +44,7 @@ func own(t testing.TB, k kind) *Server {
 // Addr is the server's host:port, the same before and after a restart.
 func (s *Server) Addr() string { return s.in.addr() }
 
-// URL is the server's URL (redis:// or nats://), the same before and after a restart.
+// URL is the server's URL (redis:// or nats://, postgres:// of a PostgresServer), the same before and after a restart.
 func (s *Server) URL() string { return s.in.url() }
 
 // Stop ends the server: every connection breaks and new ones are refused. A stopped server may be stopped again.
@@ -55,7 +55,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Start brings a stopped server back on its port, empty: nothing is persisted.
+// Start brings a stopped server back on its port, empty unless it is a PostgresServer.
 func (s *Server) Start() {
 	s.t.Helper()
 	if s.in.backend != nil {

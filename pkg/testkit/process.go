@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -20,16 +21,24 @@ const (
 // process is a server in a child process.
 type process struct {
 	cmd  *exec.Cmd
+	quit os.Signal     // asks it to end
 	done chan struct{} // closed once the child is reaped
 }
 
-// startProcess runs a server and returns when its output says ready. Before that moment an open port proves nothing.
+// startProcess runs a server and returns when its output says ready.
 func startProcess(ready, bin string, args ...string) (*process, error) {
-	log := &readyLog{mark: []byte(ready), seen: make(chan struct{})}
 	cmd := exec.Command(bin, args...)
-	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = endWithParent()
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	return startCommand(ready, syscall.SIGTERM, cmd)
+}
+
+// startCommand runs a server that ends at a signal, and returns when its output says ready. Before that moment an open
+// port proves nothing.
+func startCommand(ready string, quit os.Signal, cmd *exec.Cmd) (*process, error) {
+	log := &readyLog{mark: []byte(ready), seen: make(chan struct{})}
+	bin := cmd.Path
+	cmd.Stdout, cmd.Stderr = log, log
+	p := &process{cmd: cmd, quit: quit, done: make(chan struct{})}
 
 	started := make(chan error)
 	go p.run(started)
@@ -62,7 +71,7 @@ func (p *process) run(started chan<- error) {
 }
 
 func (p *process) stop() error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails only when the child is gone already
+	_ = p.cmd.Process.Signal(p.quit) // fails only when the child is gone already
 	timeout := time.NewTimer(stopWithin)
 	defer timeout.Stop()
 	select {
@@ -70,9 +79,13 @@ func (p *process) stop() error {
 		return nil
 	case <-timeout.C:
 	}
-	_ = p.cmd.Process.Kill()
+	p.kill()
+	return fmt.Errorf("%s was killed: still there %v after it was asked to end", p.cmd.Path, stopWithin)
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // fails only when the child is gone already
 	<-p.done
-	return fmt.Errorf("%s was killed: still there %v after SIGTERM", p.cmd.Path, stopWithin)
 }
 
 // readyLog keeps a child's output and notices the line that says ready.

@@ -56,9 +56,9 @@ func (s *shared) url(t testing.TB) string {
 // stopShared stops what was started; it runs after the last test, so nobody starts anything meanwhile.
 func stopShared() error {
 	var errs []error
-	for _, s := range []*shared{&sharedRedis, &sharedNATS} {
+	for _, s := range []*shared{&sharedRedis, &sharedNATS, &sharedPostgres} {
 		if s.server != nil {
-			errs = append(errs, s.server.stop())
+			errs = append(errs, s.server.drop())
 		}
 	}
 	return errors.Join(errs...)

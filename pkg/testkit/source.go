@@ -27,6 +27,8 @@ type source struct {
 	standIn bool
 	// start returns once a server serves on the loopback port; a port that is taken is embedded.ErrListen.
 	start func(port int) (backend, error)
+	// drop, where not nil, removes what a server that will not be started again has left.
+	drop func() error
 }
 
 // errUnavailable: this source does not exist on this machine; the next one may.

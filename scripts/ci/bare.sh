@@ -6,4 +6,5 @@ bin=$(mktemp -d)
 trap 'rm -rf "$bin"' EXIT
 for tool in go make bash sh; do ln -s "$(command -v "$tool")" "$bin/$tool"; done
 dpkg -L coreutils | grep -E '/s?bin/[^/]+$' | xargs -r ln -s -t "$bin"
-env -u TEST_REQUIRE_REAL -u TEST_REDIS_URL -u TEST_NATS_URL PATH="$bin" "$@"
+# PostgreSQL's programs are looked for beside the PATH too.
+env -u TEST_REQUIRE_REAL -u TEST_REDIS_URL -u TEST_NATS_URL -u TEST_POSTGRES_URL TEST_POSTGRES_BIN="$bin" PATH="$bin" "$@"
