@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// commitSession changes a session's row where the lease is still the session's, the events follow the last one, and this
+// very change has not been made yet: an earlier attempt whose connection broke may still arrive.
+const commitSession = `UPDATE sessions SET last_seq = COALESCE(?, last_seq), last_index = COALESCE(?, last_index),
+	covered = COALESCE(?, covered), steps = COALESCE(?, steps), streaming = COALESCE(?, streaming),
+	status = ?, finish_reason = ?, change = ?, updated = CASE WHEN ? = 1 THEN {now} ELSE updated END
+	WHERE id = ? AND token = ? AND run_id = ? AND status = 'running' AND change <> ? AND last_seq = COALESCE(?, last_seq)`
+
+// Commit writes a change whole or not at all; when it returns nil, the change outlives the pod. An outage in between is
+// waited for, and a commit whose answer was lost is looked up, never written twice.
+//
+// Errors: [ErrLeaseLost]; [ErrSequence] where the events do not follow the session's last one.
+func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
+	change := newChange()
+	statements, err := commitStatements(l, &c, change)
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, s.patience, func(ctx context.Context) error {
+		err := s.db.write(ctx, statements)
+		if !errors.Is(err, errUnmet) {
+			return err
+		}
+		return s.whyUnmet(ctx, l, &c, change)
+	})
+}
+
+// whyUnmet says why a change was not made; nil where an earlier attempt made it.
+func (s *Store) whyUnmet(ctx context.Context, l Lease, c *Change, change int64) error {
+	found := false
+	var token, kept, seq int64
+	var run, status string
+	err := s.db.read(ctx, []statement{{
+		sql:  `SELECT token, run_id, status, change, last_seq FROM sessions WHERE id = ?`,
+		args: []any{l.id},
+		row: func(scan func(...any) error) error {
+			found = true
+			return scan(&token, &run, &status, &kept, &seq)
+		},
+	}})
+	switch {
+	case err != nil:
+		return err
+	case found && kept == change:
+		return nil
+	case !found || token != l.Token || run != l.Run || Status(status) != Running:
+		return ErrLeaseLost
+	case len(c.Events) > 0 && c.Events[0].GetSeq() != seq+1:
+		return fmt.Errorf("%w: it is %d, and the first of the change %d", ErrSequence, seq, c.Events[0].GetSeq())
+	default:
+		return errUnmet
+	}
+}
+
+func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
+	var lastSeq, before, lastIndex, covered, steps, streaming any
+	if n := len(c.Events); n > 0 {
+		first := c.Events[0].GetSeq()
+		for i, e := range c.Events {
+			if e.GetSeq() != first+int64(i) {
+				return nil, fmt.Errorf("%w: %d stands after %d", ErrSequence, e.GetSeq(), c.Events[i-1].GetSeq())
+			}
+		}
+		before, lastSeq = first-1, first+int64(n)-1
+	}
+	for i := range c.Messages {
+		lastIndex = c.Messages[i].Index
+		if c.Messages[i].Role == "system" {
+			covered = c.Messages[i].Covers
+		}
+	}
+	if c.Steps != nil {
+		steps = *c.Steps
+	}
+	if c.Streaming != nil {
+		streaming = plain(*c.Streaming)
+	}
+	status, reason, touched := Running, "", 0
+	if c.End != nil {
+		if status, reason = Idle, c.End.FinishReason; c.End.Interrupt != nil {
+			status = Interrupted
+		}
+	}
+	if c.End != nil || len(c.Messages) > 0 {
+		touched = 1
+	}
+	out := []statement{{sql: commitSession, must: true, args: []any{
+		lastSeq, lastIndex, covered, steps, streaming, string(status), plain(reason), change, touched,
+		l.id, l.Token, l.Run, change, before,
+	}}}
+	return appendRows(out, l, c)
+}
+
+// appendRows adds what a change writes beside the session's row.
+func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
+	if n := len(c.Events); n > 0 {
+		data, err := frame(c.Events)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, statement{
+			sql:  `INSERT INTO events (session, last_seq, run_id, data) VALUES (?, ?, ?, ?)`,
+			args: []any{l.id, c.Events[n-1].GetSeq(), l.Run, data},
+		})
+	}
+	messages, err := insertMessages(l.id, c.Messages)
+	if err != nil {
+		return nil, err
+	}
+	out = append(append(out, messages...), putCalls(l.id, c.Calls)...)
+	if c.Todos != nil {
+		out = append(out, statement{sql: `UPDATE details SET todos = ? WHERE session = ?`, args: []any{c.Todos, l.id}})
+	}
+	if c.End != nil && c.End.Interrupt != nil {
+		data, err := proto.Marshal(c.End.Interrupt)
+		if err != nil {
+			return nil, fmt.Errorf("store: an interrupt cannot be kept: %w", err)
+		}
+		out = append(out, statement{sql: `UPDATE details SET interrupt = ? WHERE session = ?`, args: []any{data, l.id}})
+	}
+	return out, nil
+}
+
+// putCalls inserts calls, or replaces those of the same id.
+func putCalls(session int64, calls []Call) []statement {
+	rows := make([][]any, len(calls))
+	for i := range calls {
+		c := &calls[i]
+		rows[i] = []any{
+			session, plain(c.ID), plain(c.Run), c.Position, plain(c.Tool), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
+			plain(c.Digest), plain(c.Interrupt), plain(c.Decision), plain(c.Reason), millis(c.Expires), millis(c.Decided),
+		}
+	}
+	return inserts(
+		`INSERT INTO calls (session, id, run_id, position, tool, args, state, node, node_mark, digest, interrupt, decision, reason,
+			expires, decided)`,
+		`ON CONFLICT (session, id) DO UPDATE SET run_id = excluded.run_id, position = excluded.position, tool = excluded.tool,
+			args = excluded.args, state = excluded.state, node = excluded.node, node_mark = excluded.node_mark,
+			digest = excluded.digest, interrupt = excluded.interrupt, decision = excluded.decision, reason = excluded.reason,
+			expires = excluded.expires, decided = excluded.decided`, rows)
+}

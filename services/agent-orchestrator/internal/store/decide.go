@@ -1,0 +1,229 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+)
+
+// Decide says how an interrupt ends.
+type Decide struct {
+	Ref
+	Owner string
+	TTL   time.Duration
+	// InterruptID is the interrupt that was decided.
+	InterruptID string
+	// Calls replace those of the same id: decided, and Ready (or Waiting again, never Ended). Where Args differ from those
+	// kept, the assistant's message is rewritten with them.
+	Calls []Call
+	// Settings replace the run's, unless nil.
+	Settings []byte
+	// Messages are appended; the store sets Index and Run.
+	Messages []Message
+}
+
+// Decide takes an interrupted run up again. Of several that decide the same interrupt exactly one succeeds.
+//
+// Errors: [refusal.SessionNotFound], [refusal.AlreadyDecided] where the session does not wait for that interrupt.
+func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
+	change := newChange()
+	var k *kept
+	err := s.retry(ctx, shortPatience, func(ctx context.Context) (err error) {
+		if k, err = s.load(ctx, d.Ref); err != nil {
+			return err
+		}
+		switch {
+		case !k.found:
+			return notFound(d.Ref)
+		case k.change == change && k.owner == d.Owner:
+			return nil // an earlier attempt has done it
+		case k.Status != Interrupted || k.Interrupt.GetInterruptId() != d.InterruptID:
+			return refusal.New(refusal.AlreadyDecided, "session %q does not wait for this decision any more", string(d.Session))
+		}
+		statements, err := decideStatements(k, &d, change)
+		if err != nil {
+			return err
+		}
+		if err := s.db.write(ctx, statements); err != nil {
+			return err
+		}
+		k, err = s.load(ctx, d.Ref)
+		return err
+	})
+	if err != nil {
+		return Lease{}, State{}, err
+	}
+	if k.change != change {
+		return Lease{}, State{}, ErrLeaseLost // the time between was longer than the lease
+	}
+	return k.lease(), k.State, nil
+}
+
+// leaveInterrupt changes an interrupted session that is as it was read.
+const leaveInterrupt = ` WHERE id = ? AND status = 'interrupted' AND change = ?`
+
+func decideStatements(k *kept, d *Decide, change int64) ([]statement, error) {
+	messages := slices.Clone(d.Messages)
+	for i := range messages {
+		messages[i].Index, messages[i].Run = k.lastIndex+1+i, k.Run.ID
+	}
+	out := []statement{{
+		sql: `UPDATE sessions SET status = 'running', finish_reason = '', token = token + 1, owner = ?, lease_until = {now} + ?,
+			cancel = 0, change = ?, last_index = ?, updated = {now}` + leaveInterrupt,
+		args: []any{d.Owner, d.TTL.Milliseconds(), change, k.lastIndex + len(messages), k.id, k.change},
+		must: true,
+	}}
+	if d.Settings != nil {
+		out = append(out, statement{sql: `UPDATE details SET settings = ? WHERE session = ?`, args: []any{d.Settings, k.id}})
+	}
+	rewritten, err := rewriteAnswer(k, d.Calls)
+	if err != nil {
+		return nil, err
+	}
+	inserted, err := insertMessages(k.id, messages)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(out, rewritten, putCalls(k.id, d.Calls), inserted), nil
+}
+
+// rewriteAnswer has the model read, as its own, the arguments that were run: else it would go on from a call that never
+// was.
+func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
+	i := len(k.State.Messages) - 1
+	for ; i >= 0 && k.State.Messages[i].Role != "assistant"; i-- {
+	}
+	changed := false
+	for _, c := range calls {
+		at := slices.IndexFunc(k.Calls, func(old Call) bool { return old.ID == c.ID })
+		if at < 0 || i < 0 {
+			return nil, fmt.Errorf("store: call %q is none of the last answer", c.ID)
+		}
+		if bytes.Equal(k.Calls[at].Args, c.Args) {
+			continue
+		}
+		for j := range k.State.Messages[i].Calls {
+			if own := &k.State.Messages[i].Calls[j]; own.ID == c.ID {
+				own.Args, changed = string(c.Args), true
+			}
+		}
+	}
+	if !changed {
+		return nil, nil
+	}
+	data, err := json.Marshal(k.State.Messages[i].Calls)
+	if err != nil {
+		return nil, err
+	}
+	return []statement{{
+		sql:  `UPDATE messages SET calls = ? WHERE session = ? AND idx = ?`,
+		args: []any{data, k.id, k.State.Messages[i].Index},
+	}}, nil
+}
+
+// What the model reads of calls that nobody decided.
+const (
+	timedOutText  = "Nobody decided in time whether this may run, so it was not run. This was not a person's no."
+	cancelledText = "The run was cancelled before this could run."
+)
+
+// expire ends an interrupt whose waiting calls have all expired; where they have not, it is refusal.Interrupted.
+func (s *Store) expire(ctx context.Context, ref Ref) error {
+	k, err := s.load(ctx, ref)
+	if err != nil || k.Status != Interrupted {
+		return err
+	}
+	waiting := 0
+	for _, c := range k.Calls {
+		if c.State != Waiting {
+			continue
+		}
+		waiting++
+		if c.Expires.IsZero() || c.Expires.After(k.now) {
+			waiting = 0
+			break
+		}
+	}
+	if waiting == 0 {
+		return refusal.New(refusal.Interrupted, "session %q waits for a decision", string(ref.Session))
+	}
+	statements, err := k.dropInterrupt("timeout", timedOutText, newChange(), nil)
+	if err != nil {
+		return err
+	}
+	return s.db.write(ctx, statements)
+}
+
+// dropInterrupt ends an interrupt without anybody's decision: the waiting calls get one, and every call that has not ended
+// a tool message.
+func (k *kept) dropInterrupt(decision, text string, change int64, events []*agentv1.Event) ([]statement, error) {
+	var c Change
+	for _, call := range k.Calls {
+		if call.State == Ended {
+			continue
+		}
+		if call.State == Waiting {
+			call.Decision, call.Decided = decision, k.now
+		}
+		call.State, call.Expires = Ended, time.Time{}
+		c.Calls = append(c.Calls, call)
+		c.Messages = append(c.Messages, Message{
+			Index: k.lastIndex + 1 + len(c.Messages), Run: k.Run.ID, Role: "tool", CallID: call.ID, Tool: call.Tool,
+			Content: text, At: k.now,
+		})
+	}
+	c.Events = events
+	return appendRows([]statement{{
+		sql: `UPDATE sessions SET status = 'idle', finish_reason = 'cancelled', change = ?, last_index = ?, last_seq = ?,
+			updated = {now}` + leaveInterrupt,
+		args: []any{change, k.lastIndex + len(c.Messages), k.LastSeq + int64(len(events)), k.id, k.change},
+		must: true,
+	}}, k.lease(), &c)
+}
+
+// RequestCancel asks for the end of a session's run. A running one is flagged, which its holder hears of at Renew. An
+// interrupt ends at once: its calls get the decision "cancelled" and tool messages, and a `complete` event is appended.
+// active reports whether there was something to cancel; events are those that were appended, for the caller to publish.
+//
+// Errors: [refusal.SessionNotFound].
+func (s *Store) RequestCancel(ctx context.Context, ref Ref) (active bool, events []*agentv1.Event, err error) {
+	change := newChange()
+	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		k, err := s.load(ctx, ref)
+		switch {
+		case err != nil:
+			return err
+		case !k.found:
+			return notFound(ref)
+		case k.change == change: // an earlier attempt has done it
+			return nil
+		case k.Status == Running:
+			active = true
+			return s.db.write(ctx, []statement{{
+				sql:  `UPDATE sessions SET cancel = 1 WHERE id = ? AND status = 'running' AND run_id = ?`,
+				args: []any{k.id, k.Run.ID}, must: true,
+			}})
+		case k.Status != Interrupted:
+			active, events = false, nil
+			return nil
+		}
+		active, events = true, []*agentv1.Event{{
+			Seq: k.LastSeq + 1, SessionId: string(ref.Session), RunId: k.Run.ID, At: timestamppb.New(k.now),
+			Kind: &agentv1.Event_Complete{Complete: &agentv1.Complete{FinishReason: "cancelled"}},
+		}}
+		statements, err := k.dropInterrupt("cancelled", cancelledText, change, events)
+		if err != nil {
+			return err
+		}
+		return s.db.write(ctx, statements)
+	})
+	return active && err == nil, events, err
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+)
+
+// The events of one change are one row: each is its length as a uvarint, and the message without what the row or the
+// session says of all of them: seq, session_id and run_id.
+
+// frame packs the events of a change.
+func frame(events []*agentv1.Event) ([]byte, error) {
+	var out, buffer []byte
+	for _, e := range events {
+		slim := agentv1.Event{At: e.GetAt(), Kind: e.GetKind()}
+		var err error
+		if buffer, err = (proto.MarshalOptions{}).MarshalAppend(buffer[:0], &slim); err != nil {
+			return nil, fmt.Errorf("store: an event cannot be kept: %w", err)
+		}
+		out = binary.AppendUvarint(out, uint64(len(buffer)))
+		out = append(out, buffer...)
+	}
+	return out, nil
+}
+
+var errFrame = errors.New("store: the events of a row cannot be read")
+
+// unframe unpacks the events of a row, whose last one has the number last.
+func unframe(data []byte, session, run string, last int64) ([]*agentv1.Event, error) {
+	var out []*agentv1.Event
+	for len(data) > 0 {
+		size, n := binary.Uvarint(data)
+		if n <= 0 || size > uint64(len(data)-n) {
+			return nil, errFrame
+		}
+		e := &agentv1.Event{}
+		if err := proto.Unmarshal(data[n:n+int(size)], e); err != nil {
+			return nil, fmt.Errorf("%w: %w", errFrame, err)
+		}
+		out = append(out, e)
+		data = data[n+int(size):]
+	}
+	for i, e := range out {
+		e.Seq, e.SessionId, e.RunId = last-int64(len(out)-1-i), session, run
+	}
+	return out, nil
+}
+
+// Events returns a session's events with a Seq above after, in order; limit 0 means all. Errors:
+// [refusal.SessionNotFound].
+func (s *Store) Events(ctx context.Context, ref Ref, after int64, limit int) ([]*agentv1.Event, error) {
+	limit = orAll(limit)
+	var out []*agentv1.Event
+	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		out = nil
+		found := false
+		err := s.db.read(ctx, []statement{{
+			sql: `SELECT e.last_seq, e.run_id, e.data FROM sessions s
+				LEFT JOIN events e ON e.session = s.id AND e.last_seq > ?` + byRef + ` ORDER BY e.last_seq LIMIT ?`,
+			args: []any{after, string(ref.User), string(ref.Session), limit},
+			row: func(scan func(...any) error) error {
+				found = true
+				var last *int64
+				var run *string
+				var data []byte
+				if err := scan(&last, &run, &data); err != nil || last == nil || len(out) >= limit {
+					return err
+				}
+				events, err := unframe(data, string(ref.Session), *run, *last)
+				for len(events) > 0 && events[0].GetSeq() <= after {
+					events = events[1:]
+				}
+				out = append(out, events...)
+				return err
+			},
+		}})
+		if err == nil && !found {
+			return notFound(ref)
+		}
+		return err
+	})
+	return out[:min(len(out), limit)], err
+}

@@ -1,0 +1,209 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+)
+
+// kept is a State with what only this package needs.
+type kept struct {
+	State
+	found bool
+
+	id        int64
+	token     int64
+	owner     string
+	change    int64
+	lastIndex int
+	now       time.Time // the database's
+}
+
+func (k *kept) lease() Lease { return Lease{Ref: k.Ref, Run: k.Run.ID, Token: k.token, id: k.id} }
+
+const byRef = ` WHERE s.user_id = ? AND s.session_id = ?`
+
+const sessionColumns = `SELECT s.id, s.session_id, s.title, s.status, s.mode, s.run_id, s.finish_reason, s.last_seq,
+	s.last_index, s.steps, s.streaming, s.cancel, s.token, s.owner, s.change, s.created, s.updated, {now}`
+
+// scanSession reads sessionColumns, and more.
+func (k *kept) scanSession(scan func(...any) error, more ...any) error {
+	var session, status string
+	var cancel, lastIndex, steps, created, updated, now int64
+	k.found = true
+	err := scan(append([]any{
+		&k.id, &session, &k.Title, &status, &k.Mode, &k.Run.ID, &k.FinishReason, &k.LastSeq,
+		&lastIndex, &steps, &k.Run.Streaming, &cancel, &k.token, &k.owner, &k.change, &created, &updated, &now,
+	}, more...)...)
+	k.Ref.Session, k.Status, k.Session.Run = ids.SessionID(session), Status(status), k.Run.ID
+	k.lastIndex, k.Run.Steps, k.Run.CancelRequested = int(lastIndex), int(steps), cancel != 0
+	k.Created, k.Updated, k.now = moment(created), moment(updated), moment(now)
+	return err
+}
+
+// scanInterrupt reads what a session waits for.
+func (k *kept) scanInterrupt(data []byte) error {
+	if k.Status != Interrupted {
+		return nil
+	}
+	k.Interrupt = &agentv1.Interrupt{}
+	return proto.Unmarshal(data, k.Interrupt)
+}
+
+// loading returns the queries that fill k with all but its calls.
+func (k *kept) loading(ref Ref) []statement {
+	*k = kept{}
+	args := []any{string(ref.User), string(ref.Session)}
+	return []statement{{
+		sql:  sessionColumns + `, d.settings, d.todos, d.interrupt FROM sessions s JOIN details d ON d.session = s.id` + byRef,
+		args: args,
+		row: func(scan func(...any) error) error {
+			var interrupt []byte
+			if err := k.scanSession(scan, &k.Run.Settings, &k.Todos, &interrupt); err != nil {
+				return err
+			}
+			k.Ref = ref
+			return k.scanInterrupt(interrupt)
+		},
+	}, {
+		sql: messageColumns + ` FROM sessions s JOIN messages m ON m.session = s.id AND m.idx > s.covered` + byRef +
+			` ORDER BY m.idx`,
+		args: args,
+		row: func(scan func(...any) error) error {
+			m, err := scanMessage(scan)
+			k.State.Messages = append(k.State.Messages, m)
+			return err
+		},
+	}}
+}
+
+// load reads a session once; k.found says whether there is one.
+func (s *Store) load(ctx context.Context, ref Ref) (*kept, error) {
+	k := &kept{}
+	if err := s.db.read(ctx, k.loading(ref)); err != nil {
+		return nil, err
+	}
+	var err error
+	k.Calls, err = s.calls(ctx, k.id, openCalls(k.State.Messages))
+	return k, err
+}
+
+// openCalls returns the ids of the last assistant message's calls, as long as nothing but their results follows it.
+func openCalls(messages []Message) []string {
+	for _, m := range slices.Backward(messages) {
+		switch m.Role {
+		case "tool":
+		case "assistant":
+			out := make([]string, len(m.Calls))
+			for i, c := range m.Calls {
+				out[i] = c.ID
+			}
+			return out
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+const callColumns = `SELECT id, run_id, position, tool, args, state, node, node_mark, digest, interrupt, decision, reason,
+	expires, decided FROM calls`
+
+// calls returns those with the ids given, by position.
+func (s *Store) calls(ctx context.Context, session int64, names []string) ([]Call, error) {
+	var out []Call
+	for part := range slices.Chunk(names, maxRows) {
+		args := []any{session}
+		for _, id := range part {
+			args = append(args, plain(id))
+		}
+		err := s.db.read(ctx, []statement{{
+			sql:  callColumns + ` WHERE session = ? AND id IN (` + marks(len(part)) + `)`,
+			args: args,
+			row: func(scan func(...any) error) error {
+				c, err := scanCall(scan)
+				out = append(out, c)
+				return err
+			},
+		}})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Call) int { return cmp.Compare(a.Position, b.Position) })
+	return out, nil
+}
+
+func scanCall(scan func(...any) error) (Call, error) {
+	var c Call
+	var state string
+	var position, expires, decided int64
+	err := scan(&c.ID, &c.Run, &position, &c.Tool, &c.Args, &state, &c.Node, &c.NodeMark, &c.Digest, &c.Interrupt,
+		&c.Decision, &c.Reason, &expires, &decided)
+	c.Position, c.State, c.Expires, c.Decided = int(position), CallState(state), moment(expires), moment(decided)
+	return c, err
+}
+
+// Load returns a session with all that its run needs to go on. Errors: [refusal.SessionNotFound].
+func (s *Store) Load(ctx context.Context, ref Ref) (State, error) {
+	var k *kept
+	err := s.retry(ctx, shortPatience, func(ctx context.Context) (err error) {
+		if k, err = s.load(ctx, ref); err == nil && !k.found {
+			return notFound(ref)
+		}
+		return err
+	})
+	if err != nil {
+		return State{}, err
+	}
+	return k.State, nil
+}
+
+// CallsByID returns those of the session's calls that have one of the ids, by position, also the ones decided long ago.
+// Errors: [refusal.SessionNotFound].
+func (s *Store) CallsByID(ctx context.Context, ref Ref, ids []string) ([]Call, error) {
+	var out []Call
+	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		k, err := s.session(ctx, ref)
+		if err != nil {
+			return err
+		}
+		out, err = s.calls(ctx, k.id, ids)
+		return err
+	})
+	return out, err
+}
+
+func notFound(ref Ref) error {
+	return refusal.New(refusal.SessionNotFound, "there is no session %q", string(ref.Session))
+}
+
+// moment is the time of so many milliseconds; 0 is none.
+func moment(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// millis is the reverse of moment.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// plain returns what a text column can hold of s: PostgreSQL's has no NUL, and nothing that is not UTF-8. What was checked
+// before comes through as it is.
+func plain(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+const (
+	// shortPatience is how long all but a Commit outlasts an outage: somebody waits for the answer.
+	shortPatience = 2 * time.Second
+	// attemptTime ends an attempt whose connection has gone silent.
+	attemptTime = 5 * time.Second
+
+	firstWait = 5 * time.Millisecond
+	longWait  = 500 * time.Millisecond
+)
+
+// retry runs an attempt until it is done, fails for good, or patience is over. An attempt that broke may have been done
+// nevertheless: every attempt looks before it writes, or writes what may be written twice.
+func (s *Store) retry(ctx context.Context, patience time.Duration, attempt func(context.Context) error) error {
+	over := time.Now().Add(patience)
+	for wait := firstWait; ; wait = min(2*wait, longWait) {
+		err := once(ctx, attempt)
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case !s.passing(err):
+			return err
+		case time.Now().After(over):
+			s.log.LogAttrs(ctx, slog.LevelError, "the database cannot be reached", slog.Any("err", err))
+			return &refusal.Error{Reason: refusal.Unavailable, Message: "what is kept cannot be reached right now", Err: err}
+		}
+		if wait > 8*firstWait {
+			s.log.LogAttrs(ctx, slog.LevelWarn, "trying the database again", slog.Any("err", err))
+		}
+		select {
+		case <-time.After(wait/2 + rand.N(wait)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// passing reports whether another attempt may succeed.
+func (s *Store) passing(err error) bool {
+	return errors.Is(err, errUnmet) || errors.Is(err, context.DeadlineExceeded) || s.db.transient(err)
+}
+
+func once(ctx context.Context, attempt func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, attemptTime)
+	defer cancel()
+	return attempt(ctx)
+}
+
+// newChange returns the name of a change, by which an attempt knows what an earlier one did.
+func newChange() int64 { return rand.Int64() }
+
+// rowID returns the id of a new session's row: 42 bits of time, for neighbours in time to be neighbours in the file, and 21
+// of chance. Two of the same are an error of the second's INSERT.
+func rowID() int64 { return time.Now().UnixMilli()<<21 | rand.Int64N(1<<21) }

@@ -1,0 +1,182 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"sync"
+
+	"github.com/pressly/goose/v3"
+	driver "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// sqliteReaders is how many queries one pod runs at once.
+const sqliteReaders = 4
+
+// sqlite writes through one connection, because a database has one writer, and reads through a few others, which the
+// writer does not hold up (WAL). With synchronous=NORMAL a commit outlives the process, as every commit does, and the
+// machine from the next checkpoint on.
+type sqlite struct {
+	dialect dialect
+	writer  *writer
+	turn    *turn
+	readers *sql.DB
+
+	mu      sync.Mutex
+	queries map[string]*sql.Stmt // guarded by mu
+}
+
+func openSQLite(ctx context.Context, path string) (*sqlite, error) {
+	// Not for others to read: SQLite gives the files beside it the same mode.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	if err := migrateSQLite(ctx, path); err != nil {
+		return nil, err
+	}
+	writes, err := openFile(path, 1, "foreign_keys(1)", "synchronous(NORMAL)")
+	if err != nil {
+		return nil, err
+	}
+	readers, err := openFile(path, sqliteReaders, "query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, writes.Close())
+	}
+	return &sqlite{
+		dialect: dialect{words: words{
+			"now":         `CAST(unixepoch('subsec') * 1000 AS integer)`,
+			"pairs":       `SELECT value->>0 AS pair_id, value->>1 AS pair_token FROM json_each(?)`,
+			"skip locked": ``, // there is one writer
+		}},
+		writer: &writer{db: writes}, turn: turnOf(path), readers: readers, queries: map[string]*sql.Stmt{},
+	}, nil
+}
+
+// openFile opens a database file with the pragmas given, for at most n connections.
+func openFile(path string, n int, pragmas ...string) (*sql.DB, error) {
+	q := url.Values{"_pragma": append([]string{"busy_timeout(5000)"}, pragmas...)}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
+	if err != nil {
+		return nil, fmt.Errorf("store: open: %w", err)
+	}
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	return db, nil
+}
+
+// migrateSQLite holds the lock of a second, empty database meanwhile: SQLite has no other that all processes heed and
+// that ends with its holder.
+func migrateSQLite(ctx context.Context, path string) (err error) {
+	lock, err := openFile(path+".lock", 1, "busy_timeout(60000)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if _, err := lock.ExecContext(ctx, "BEGIN EXCLUSIVE"); err != nil {
+		return fmt.Errorf("store: lock the schema: %w", err)
+	}
+	db, err := openFile(path, 2, "journal_mode(WAL)")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	return migrate(ctx, goose.DialectSQLite3, "sqlite", db)
+}
+
+// write waits for its turn, and then is not cancelled any more: it takes less time than finding out how far it came.
+func (s *sqlite) write(ctx context.Context, statements []statement) error {
+	if err := s.turn.take(ctx); err != nil {
+		return err
+	}
+	defer s.turn.give()
+	return constraint(s.writer.transaction(context.WithoutCancel(ctx), &s.dialect, statements))
+}
+
+// constraint gives the error of a key that is taken its name.
+func constraint(err error) error {
+	var e *driver.Error
+	if errors.As(err, &e) && (e.Code() == lib.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE) {
+		return fmt.Errorf("%w: %w", errTaken, err)
+	}
+	return err
+}
+
+func (s *sqlite) read(ctx context.Context, queries []statement) error {
+	if len(queries) == 1 {
+		stmt, err := s.prepared(ctx, queries[0].sql)
+		if err != nil {
+			return err
+		}
+		return query(ctx, stmt, &queries[0])
+	}
+	tx, err := s.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // nothing was written
+	for i := range queries {
+		stmt, err := s.prepared(ctx, queries[i].sql)
+		if err != nil {
+			return err
+		}
+		if err := query(ctx, tx.StmtContext(ctx, stmt), &queries[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sqlite) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	stmt, ok := s.queries[text]
+	s.mu.Unlock()
+	if ok {
+		return stmt, nil
+	}
+	stmt, err := s.readers.PrepareContext(ctx, s.dialect.text(text))
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first, ok := s.queries[text]; ok {
+		_ = stmt.Close() // somebody else was faster
+		return first, nil
+	}
+	s.queries[text] = stmt
+	return stmt, nil
+}
+
+func (s *sqlite) ping(ctx context.Context) error {
+	return s.read(ctx, []statement{{sql: "SELECT count(*) FROM users WHERE user_id = ''"}})
+}
+
+func (s *sqlite) transient(err error) bool {
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	primary := e.Code() & 0xff
+	return primary == lib.SQLITE_BUSY || primary == lib.SQLITE_LOCKED
+}
+
+func (s *sqlite) close() error {
+	s.turn.slot <- struct{}{} // until who writes is done
+	err := s.writer.close()
+	s.turn.give()
+	s.turn.leave()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.queries {
+		err = errors.Join(err, q.Close())
+	}
+	return errors.Join(err, s.readers.Close())
+}

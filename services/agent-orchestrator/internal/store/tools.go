@@ -1,0 +1,162 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+// SavedTool is one tool configuration of a user.
+type SavedTool struct {
+	ID   string // chosen by the caller
+	User ids.UserID
+	Type string // mcp or oauth
+	// Name is unique among the user's.
+	Name    string
+	Enabled bool
+	Config  []byte // JSON
+	Secrets []byte // sealed by the caller, opaque here
+	Created time.Time
+	Updated time.Time
+}
+
+// MaxSavedTools is how many tools a user may save.
+const MaxSavedTools = 100
+
+const toolColumns = `SELECT id, type, name, enabled, config, secrets, created, updated FROM tools WHERE user_id = ?`
+
+// tools reads those of a user that a condition holds for.
+func (s *Store) tools(ctx context.Context, user ids.UserID, condition string, args ...any) ([]SavedTool, error) {
+	var out []SavedTool
+	err := s.db.read(ctx, []statement{{
+		sql: toolColumns + condition + ` ORDER BY created, id`, args: append([]any{string(user)}, args...),
+		row: func(scan func(...any) error) error {
+			t := SavedTool{User: user}
+			var enabled, created, updated int64
+			err := scan(&t.ID, &t.Type, &t.Name, &enabled, &t.Config, &t.Secrets, &created, &updated)
+			t.Enabled, t.Created, t.Updated = enabled != 0, moment(created), moment(updated)
+			out = append(out, t)
+			return err
+		},
+	}})
+	return out, err
+}
+
+// ListTools returns a user's tools, the oldest first.
+func (s *Store) ListTools(ctx context.Context, user ids.UserID) (out []SavedTool, err error) {
+	err = s.retry(ctx, shortPatience, func(ctx context.Context) (err error) {
+		out, err = s.tools(ctx, user, "")
+		return err
+	})
+	return out, err
+}
+
+// GetTool returns one. Errors: [refusal.ToolNotFound].
+func (s *Store) GetTool(ctx context.Context, user ids.UserID, id string) (out SavedTool, err error) {
+	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		list, err := s.tools(ctx, user, ` AND id = ?`, plain(id))
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return noTool(id)
+		}
+		out = list[0]
+		return nil
+	})
+	return out, err
+}
+
+func noTool(id string) error { return refusal.New(refusal.ToolNotFound, "there is no tool %q", id) }
+
+func nameTaken(name string) error {
+	return refusal.New(refusal.NameTaken, "there is a tool named %q already", name)
+}
+
+// CreateTool keeps a new one, and returns it with its times. Errors: [refusal.NameTaken], [refusal.LimitReached].
+func (s *Store) CreateTool(ctx context.Context, t SavedTool) (SavedTool, error) {
+	t.Created = time.UnixMilli(time.Now().UnixMilli()) // as exact as it is kept
+	t.Updated = t.Created
+	insert := statement{
+		sql: `INSERT INTO tools (user_id, id, type, name, enabled, config, secrets, created, updated)
+			SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM tools WHERE user_id = ?) < ?`,
+		args: []any{
+			string(t.User), plain(t.ID), plain(t.Type), plain(t.Name), digit(t.Enabled), t.Config, t.Secrets, millis(t.Created),
+			millis(t.Updated), string(t.User), MaxSavedTools,
+		},
+		must: true,
+	}
+	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		err := s.db.write(ctx, []statement{lockUser(t.User), insert})
+		if !errors.Is(err, errTaken) && !errors.Is(err, errUnmet) {
+			return err
+		}
+		kept, lookup := s.tools(ctx, t.User, ` AND id = ?`, plain(t.ID))
+		switch {
+		case lookup != nil:
+			return lookup
+		case len(kept) == 1 && kept[0].Created.Equal(t.Created) && kept[0].Name == t.Name:
+			return nil // by an earlier attempt
+		case errors.Is(err, errTaken):
+			return nameTaken(t.Name)
+		default:
+			return refusal.New(refusal.LimitReached, "a user may save at most %d tools", MaxSavedTools)
+		}
+	})
+	return t, err
+}
+
+// UpdateTool replaces the one with the same ID and user, and returns it with its times. Errors: [refusal.ToolNotFound],
+// [refusal.NameTaken].
+func (s *Store) UpdateTool(ctx context.Context, t SavedTool) (SavedTool, error) {
+	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		err := s.db.write(ctx, []statement{{
+			sql: `UPDATE tools SET type = ?, name = ?, enabled = ?, config = ?, secrets = ?, updated = ? WHERE user_id = ? AND id = ?`,
+			args: []any{
+				plain(t.Type), plain(t.Name), digit(t.Enabled), t.Config, t.Secrets, time.Now().UnixMilli(), string(t.User), plain(t.ID),
+			},
+			must: true,
+		}})
+		switch {
+		case errors.Is(err, errUnmet):
+			return noTool(t.ID)
+		case errors.Is(err, errTaken):
+			return nameTaken(t.Name)
+		default:
+			return err
+		}
+	})
+	if err != nil {
+		return SavedTool{}, err
+	}
+	return s.GetTool(ctx, t.User, t.ID)
+}
+
+// DeleteTool removes one. Errors: [refusal.ToolNotFound].
+func (s *Store) DeleteTool(ctx context.Context, user ids.UserID, id string) error {
+	attempts := 0
+	return s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		attempts++
+		err := s.db.write(ctx, []statement{{
+			sql: `DELETE FROM tools WHERE user_id = ? AND id = ?`, args: []any{string(user), plain(id)}, must: true,
+		}})
+		switch {
+		case errors.Is(err, errUnmet) && attempts > 1:
+			return nil // by an earlier attempt, whose answer was lost
+		case errors.Is(err, errUnmet):
+			return noTool(id)
+		default:
+			return err
+		}
+	})
+}
+
+func digit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
