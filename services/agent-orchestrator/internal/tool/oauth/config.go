@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+// Providers (facts, 3.1).
+const (
+	GitHub      = "github"
+	Gmail       = "gmail"
+	GoogleDrive = "google_drive"
+	Slack       = "slack"
+	Notion      = "notion"
+)
+
+// Credentials are what a provider knows this installation by (facts, 9).
+type Credentials struct {
+	ClientID     string        `conf:"client-id" env:"CLIENT_ID" help:"client id of the OAuth application"`
+	ClientSecret config.Secret `conf:"client-secret" env:"CLIENT_SECRET" help:"its secret"`
+}
+
+// Config says where the providers are. The addresses are the operator's, so they may be anything that the pod reaches.
+type Config struct {
+	GitHub struct {
+		Credentials
+		OAuthURL string `conf:"oauth-url" env:"OAUTH_URL" default:"https://github.com" help:"where codes are exchanged"`
+		APIURL   string `conf:"api-url" env:"API_URL" default:"https://api.github.com" help:"where calls go"`
+	} `conf:"github" env:"GITHUB_"`
+	Google struct {
+		Credentials
+		OAuthURL string `conf:"oauth-url" env:"OAUTH_URL" default:"https://oauth2.googleapis.com" help:"where codes are exchanged"`
+		GmailURL string `conf:"gmail-url" env:"GMAIL_URL" default:"https://gmail.googleapis.com" help:"where calls of Gmail go"`
+		DriveURL string `conf:"drive-url" env:"DRIVE_URL" default:"https://www.googleapis.com" help:"where calls of Google Drive go"`
+	} `conf:"google" env:"GOOGLE_"`
+	Slack struct {
+		Credentials
+		URL string `conf:"url" env:"URL" default:"https://slack.com" help:"where codes are exchanged and calls go"`
+	} `conf:"slack" env:"SLACK_"`
+	Notion struct {
+		Credentials
+		URL string `conf:"url" env:"URL" default:"https://api.notion.com" help:"where codes are exchanged and calls go"`
+	} `conf:"notion" env:"NOTION_"`
+}
+
+// provider is one of the five.
+type provider struct {
+	name  string
+	title string // for people
+	creds Credentials
+	env   string // prefix of its variables
+	// tokenURL is where codes and refresh tokens are exchanged, api where calls go.
+	tokenURL, api string
+	// basic says that the exchange is JSON with the credentials in Authorization, not a form that holds them.
+	basic bool
+	// header goes with every call beside the token.
+	header map[string]string
+}
+
+// providers returns the five by name.
+func (c Config) providers() map[string]*provider {
+	join := func(base, path string) string { return strings.TrimSuffix(base, "/") + path }
+	google := func(name, title, api string) *provider {
+		return &provider{
+			name: name, title: title, creds: c.Google.Credentials, env: "GOOGLE_",
+			tokenURL: join(c.Google.OAuthURL, "/token"), api: join(api, ""),
+		}
+	}
+	notionVersion := map[string]string{"Notion-Version": "2022-06-28"}
+	return map[string]*provider{
+		GitHub: {
+			name: GitHub, title: "GitHub", creds: c.GitHub.Credentials, env: "GITHUB_",
+			tokenURL: join(c.GitHub.OAuthURL, "/login/oauth/access_token"), api: join(c.GitHub.APIURL, ""),
+			header: map[string]string{"Accept": "application/vnd.github+json", "X-Github-Api-Version": "2022-11-28"},
+		},
+		Gmail:       google(Gmail, "Gmail", c.Google.GmailURL),
+		GoogleDrive: google(GoogleDrive, "Google Drive", c.Google.DriveURL),
+		Slack: {
+			name: Slack, title: "Slack", creds: c.Slack.Credentials, env: "SLACK_",
+			tokenURL: join(c.Slack.URL, "/api/oauth.v2.access"), api: join(c.Slack.URL, ""),
+		},
+		Notion: {
+			name: Notion, title: "Notion", creds: c.Notion.Credentials, env: "NOTION_",
+			tokenURL: join(c.Notion.URL, "/v1/oauth/token"), api: join(c.Notion.URL, ""), basic: true, header: notionVersion,
+		},
+	}
+}
+
+// CheckProvider refuses a name that is none of the providers'.
+func CheckProvider(name string) error {
+	switch name {
+	case GitHub, Gmail, GoogleDrive, Slack, Notion:
+		return nil
+	}
+	return refusal.New(refusal.InvalidArgument, "provider is %q, must be github, gmail, google_drive, slack or notion", name)
+}

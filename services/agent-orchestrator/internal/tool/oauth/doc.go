@@ -1,0 +1,13 @@
+// Package oauth lets agents act for a user at GitHub, Gmail, Google Drive, Slack and Notion (seed 001, "Tool System"; facts,
+// 3.1 and 9): it turns authorization codes into tokens, keeps tokens fresh, and has a first set of tools for each.
+//
+// What it promises:
+//
+//   - A token goes to its provider's own origin and nowhere else, and is in no error and no log.
+//   - A token that has expired is refreshed before a call, and once after a 401; the new one is kept with the user's saved
+//     configuration. Two pods that refresh at once both go on with the token that won.
+//   - A call is sent once. It is sent again only after a 401, which says that it did not run.
+//   - What a provider answers is cut down to what an agent needs. An error of the provider is an answer; a call that was not
+//     answered says whether it may have run.
+//   - Identifiers in arguments are one segment of a path: they lead to no other endpoint.
+package oauth

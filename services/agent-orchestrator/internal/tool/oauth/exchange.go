@@ -1,0 +1,142 @@
+package oauth
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+const (
+	exchangeTimeout = 15 * time.Second
+	maxTokenReply   = 1 << 20
+)
+
+// Token is what a provider gave for a code.
+type Token struct {
+	Access  string
+	Refresh string    // "" for none
+	Expires time.Time // zero for never
+}
+
+// Exchange turns an authorization code into a token. Errors: [refusal.InvalidArgument], also where the provider does not
+// take the code, and [refusal.Unavailable] where it cannot be asked.
+func (s *Source) Exchange(ctx context.Context, name, code, redirectURI string) (Token, error) {
+	if err := CheckProvider(name); err != nil {
+		return Token{}, err
+	}
+	for field, value := range map[string]string{"code": code, "redirect_uri": redirectURI} {
+		if value == "" {
+			return Token{}, refusal.New(refusal.InvalidArgument, "%s is required", field)
+		}
+	}
+	return s.token(ctx, s.providers[name], map[string]string{
+		"grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI,
+	})
+}
+
+func (s *Source) refresh(ctx context.Context, p *provider, refreshToken string) (Token, error) {
+	t, err := s.token(ctx, p, map[string]string{"grant_type": "refresh_token", "refresh_token": refreshToken})
+	t.Refresh = cmp.Or(t.Refresh, refreshToken) // Google gives no new one
+	return t, err
+}
+
+// token asks a provider's token endpoint.
+func (s *Source) token(ctx context.Context, p *provider, fields map[string]string) (Token, error) {
+	if p.creds.ClientID == "" || p.creds.ClientSecret == "" {
+		return Token{}, refusal.New(refusal.InvalidArgument, "%s is not set up here: %sCLIENT_ID and %sCLIENT_SECRET are missing", p.title, p.env, p.env)
+	}
+	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
+	defer cancel()
+	r, err := tokenRequest(ctx, p, fields)
+	if err != nil {
+		return Token{}, refusal.New(refusal.Internal, "%s has no valid address", p.title)
+	}
+	response, err := s.http.Do(r)
+	if err != nil {
+		return Token{}, refusal.New(refusal.Unavailable, "%s cannot be reached", p.title)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxTokenReply))
+	if err != nil || response.StatusCode >= 500 {
+		return Token{}, refusal.New(refusal.Unavailable, "%s does not answer (HTTP status %d)", p.title, response.StatusCode)
+	}
+	return readToken(p, response.StatusCode, body)
+}
+
+func tokenRequest(ctx context.Context, p *provider, fields map[string]string) (*http.Request, error) {
+	var body []byte
+	contentType := "application/x-www-form-urlencoded"
+	if p.basic {
+		body, _ = json.Marshal(fields) // of strings
+		contentType = "application/json"
+	} else {
+		form := url.Values{"client_id": {p.creds.ClientID}, "client_secret": {p.creds.ClientSecret.Reveal()}}
+		for name, value := range fields {
+			form.Set(name, value)
+		}
+		body = []byte(form.Encode())
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.tokenURL, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range p.header {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", contentType)
+	r.Header.Set("Accept", "application/json") // GitHub answers with a form otherwise
+	r.Header.Set("User-Agent", userAgent)
+	if p.basic {
+		r.SetBasicAuth(p.creds.ClientID, p.creds.ClientSecret.Reveal())
+	}
+	return r, nil
+}
+
+// readToken reads what the five answer: all have access_token where all went well; GitHub and Slack tell of errors with
+// status 200.
+func readToken(p *provider, status int, body []byte) (Token, error) {
+	var reply struct {
+		AccessToken  string          `json:"access_token"`
+		RefreshToken string          `json:"refresh_token"`
+		ExpiresIn    float64         `json:"expires_in"`
+		OK           *bool           `json:"ok"`    // Slack
+		Error        json.RawMessage `json:"error"` // a string
+		AuthedUser   struct {        // Slack, where only a user's scopes were asked for
+			AccessToken  string  `json:"access_token"`
+			RefreshToken string  `json:"refresh_token"`
+			ExpiresIn    float64 `json:"expires_in"`
+		} `json:"authed_user"`
+	}
+	if err := json.Unmarshal(body, &reply); err != nil {
+		return Token{}, refusal.New(refusal.Unavailable, "%s answers with HTTP status %d and no JSON", p.title, status)
+	}
+	if reply.AccessToken == "" {
+		reply.AccessToken, reply.RefreshToken, reply.ExpiresIn = reply.AuthedUser.AccessToken, reply.AuthedUser.RefreshToken, reply.AuthedUser.ExpiresIn
+	}
+	if status >= 300 || reply.AccessToken == "" || reply.OK != nil && !*reply.OK {
+		return Token{}, refusal.New(refusal.InvalidArgument, "%s refused: %s", p.title, code(reply.Error, status))
+	}
+	t := Token{Access: reply.AccessToken, Refresh: reply.RefreshToken}
+	if reply.ExpiresIn > 0 {
+		t.Expires = time.Now().Add(time.Duration(reply.ExpiresIn * float64(time.Second))).Truncate(time.Second)
+	}
+	return t, nil
+}
+
+// code is a provider's own word for an error, if it is one word.
+func code(raw json.RawMessage, status int) string {
+	var word string
+	if json.Unmarshal(raw, &word) == nil && word != "" && len(word) < 64 && !strings.ContainsAny(word, " \n") {
+		return word
+	}
+	return fmt.Sprintf("HTTP status %d", status)
+}

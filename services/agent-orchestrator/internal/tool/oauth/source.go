@@ -1,0 +1,94 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+const userAgent = "hecaton"
+
+// Saved are the users' saved grants.
+type Saved interface {
+	// Grants returns those that the user's runs get without naming them.
+	Grants(ctx context.Context, user ids.UserID) ([]*agentv1.OAuthGrant, error)
+	// Rotate keeps a token that took the place of the one with this refresh token. It does nothing where the user's grant
+	// has another by now.
+	Rotate(ctx context.Context, user ids.UserID, provider, oldRefresh string, token Token) error
+}
+
+// Source has the tools of OAuth providers. Close it.
+type Source struct {
+	// static after construction
+	providers map[string]*provider
+	saved     Saved // may be nil
+	guard     *netguard.Guard
+	http      *http.Client
+	log       *slog.Logger
+}
+
+// NewSource returns a Source; saved and the logger may be nil.
+func NewSource(c Config, saved Saved, logger *slog.Logger) (*Source, error) {
+	// The addresses are the operator's, so all are allowed; the guard keeps tokens from other origins.
+	guard, err := netguard.New(netguard.Config{Private: true})
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{providers: c.providers(), saved: saved, guard: guard, http: guard.Client(), log: obs.OrDiscard(logger)}
+	for _, p := range s.providers {
+		for _, address := range []string{p.tokenURL, p.api} {
+			if err := guard.Check(address); err != nil {
+				return nil, fmt.Errorf("oauth: address of %s: %w", p.title, err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Close lets go of idle connections.
+func (s *Source) Close() { s.guard.Close() }
+
+// Tools returns the tools of the providers for which the request brings a grant, or the user has saved one; the request's
+// comes first. Nothing is asked of a provider before a tool is called.
+func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
+	var kit tool.Kit
+	seen := map[string]bool{}
+	add := func(g *agentv1.OAuthGrant, saved Saved) {
+		p := s.providers[g.GetProvider()]
+		switch {
+		case p == nil:
+			kit.Problems = append(kit.Problems, fmt.Sprintf("There is no OAuth provider %q", g.GetProvider()))
+			return
+		case seen[p.name]:
+			return
+		}
+		seen[p.name] = true
+		c := &client{source: s, provider: p, grant: newGrant(s, p, scope.User, g, saved)}
+		for _, a := range actions[p.name] {
+			kit.Tools = append(kit.Tools, &bound{action: a, client: c})
+		}
+	}
+	for _, source := range scope.Requested {
+		if g := source.GetOauth(); g != nil {
+			add(g, nil)
+		}
+	}
+	if s.saved == nil {
+		return kit, nil
+	}
+	grants, err := s.saved.Grants(ctx, scope.User)
+	if err != nil {
+		return tool.Kit{}, err
+	}
+	for _, g := range grants {
+		add(g, s.saved)
+	}
+	return kit, nil
+}
