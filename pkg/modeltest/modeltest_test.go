@@ -14,7 +14,14 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-func post(t *testing.T, s *modeltest.Server, body string) *http.Response {
+// answer is a response of which the body is read bit by bit. The test's Cleanup closes it.
+type answer struct {
+	status int
+	header http.Header
+	body   io.Reader
+}
+
+func post(t *testing.T, s *modeltest.Server, body string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/chat/completions", strings.NewReader(body))
 	if err != nil {
@@ -26,12 +33,12 @@ func post(t *testing.T, s *modeltest.Server, body string) *http.Response {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	return answer{resp.StatusCode, resp.Header, resp.Body}
 }
 
 func ask(t *testing.T, s *modeltest.Server, body string) (string, error) {
 	t.Helper()
-	b, err := io.ReadAll(post(t, s, body).Body)
+	b, err := io.ReadAll(post(t, s, body).body)
 	return string(b), err
 }
 
@@ -105,7 +112,7 @@ func TestBadDays(t *testing.T) {
 	if got, err := ask(t, s, streamed); err == nil || !strings.Contains(got, `"b"`) || strings.Contains(got, `"c"`) {
 		t.Errorf("a cut stream read %q, %v", got, err)
 	}
-	if resp := post(t, s, streamed); resp.StatusCode != 429 || resp.Header.Get("Retry-After") != "3" {
+	if resp := post(t, s, streamed); resp.status != 429 || resp.header.Get("Retry-After") != "3" {
 		t.Errorf("status %v", resp)
 	}
 	for _, want := range []string{"data: x", "<p>"} {
@@ -120,7 +127,7 @@ func TestGateHoldsTheStream(t *testing.T) {
 	s := modeltest.New(t)
 	gate := make(chan struct{})
 	s.Script(modeltest.Say("before").Wait(gate).Then(modeltest.Say("after")))
-	body := post(t, s, streamed).Body
+	body := post(t, s, streamed).body
 	first := make([]byte, 64<<10)
 	n, err := body.Read(first)
 	if err != nil || !strings.Contains(string(first[:n]), "before") {
@@ -140,7 +147,7 @@ func TestStalledStreamEndsWithTheTest(t *testing.T) {
 	s.Script(modeltest.Say("a", "b").Stall(1))
 	resp := post(t, s, streamed)
 	buf := make([]byte, 64<<10)
-	if n, err := resp.Body.Read(buf); err != nil || !slices.Contains(strings.Split(string(buf[:n]), `"`), "a") {
+	if n, err := resp.body.Read(buf); err != nil || !slices.Contains(strings.Split(string(buf[:n]), `"`), "a") {
 		t.Fatalf("read %q, %v", buf[:n], err)
 	}
 }

@@ -30,7 +30,8 @@ var (
 
 // parse reads what a message asks for, in its order. It is nil where the message does not begin with a command.
 func parse(message string) []step {
-	if len(message) > maxMessage {
+	// What begins with a bracket is a note of the agent's server, not a person's word.
+	if len(message) > maxMessage || strings.HasPrefix(message, "[") {
 		return nil
 	}
 	var plan []step

@@ -32,10 +32,10 @@ func answer(r *chatwire.Request) reply {
 	if !ok {
 		return reply{text: help(r.Tools)}
 	}
-	if len(r.Tools) == 0 && wantsSummary(turn.task) {
-		return reply{text: summary(r.Messages)}
+	if len(r.Tools) == 0 && wantsSummary(r.Messages) {
+		return reply{text: summary(turn.task)}
 	}
-	if len(turn.plan) == 0 {
+	if turn.plan == nil {
 		return reply{text: fallback(turn, r.Tools)}
 	}
 	if slices.ContainsFunc(turn.results, result.bad) {
@@ -165,8 +165,8 @@ func current(messages []chatwire.Message) (t turn, ok bool) {
 }
 
 // A result is text: what went wrong is known by how such texts begin.
-var failed = regexp.MustCompile(`(?i)^\W*(?:error\b|failed\b|failure\b|rejected\b|invalid\b|timeout\b|cancelled\b|unknown\b|not[_ ]delivered\b|the user (?:has )?rejected|nobody decided|no such tool)` +
-	`|do not try (?:this|it) again|nobody decided in time|may have run|was rejected|did not run|was not run`)
+var failed = regexp.MustCompile(`(?i)^\W*(?:error\b|failed\b|failure\b|rejected\b|invalid\b|timeout\b|cancelled\b|no such tool)` +
+	`|\bdo not try\b.* again|nobody decided in time|may have run|rejected this call|did not run|was not (?:run|sent|delivered)|before this could run`)
 
 // bad reports whether a result says that its call failed or did not run.
 func (r result) bad() bool { return failed.MatchString(beginning(r.text, 400)) }

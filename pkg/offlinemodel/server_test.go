@@ -3,7 +3,6 @@ package offlinemodel_test
 import (
 	"encoding/json"
 	"flag"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -97,9 +96,10 @@ func TestConversations(t *testing.T) {
 		"at once":        {[]any{user("at once: read a.txt; click #b")}, offered, []string{"x", "y"}, 1, []string{"read_file answered: x", "click answered: y"}, nil},
 		"long result":    {[]any{user("read a.txt")}, offered, []string{strings.Repeat("é", 1000)}, 1, []string{"éé…"}, []string{strings.Repeat("é", 301)}},
 		"empty result":   {[]any{user("read a.txt")}, offered, []string{""}, 1, []string{"read_file answered nothing."}, nil},
-		"rejected":       {[]any{user("click #b then read a.txt")}, offered, []string{"The user rejected this call: no. Do not try it again."}, 1, []string{"click did not succeed", "I stop here and do not try it again."}, nil},
-		"nobody decided": {[]any{user("click #b then read a.txt")}, offered, []string{"nobody decided in time; this was not a person's no"}, 1, []string{"did not succeed"}, nil},
+		"rejected":       {[]any{user("click #b then read a.txt")}, offered, []string{"The user rejected this call of click (no). It did not run. Do not try this call again."}, 1, []string{"click did not succeed", "I stop here and do not try it again."}, nil},
+		"nobody decided": {[]any{user("click #b then read a.txt")}, offered, []string{"Nobody decided in time whether click may run, so it did not run. This was not a person's no."}, 1, []string{"did not succeed"}, nil},
 		"unknown":        {[]any{user("click #b")}, offered, []string{"The call may have run; it was not run again."}, 1, []string{"did not succeed"}, nil},
+		"not sent":       {[]any{user("click #b")}, offered, []string{"The call of click was not sent: no such tool."}, 1, []string{"did not succeed"}, nil},
 		"error":          {[]any{user("read a.txt")}, offered, []string{"Error: no such file"}, 1, []string{"did not succeed: Error: no such file"}, nil},
 		"one of two":     {[]any{user("at once: read a.txt; click #b")}, offered, []string{"fine", "rejected: no"}, 1, []string{"read_file answered: fine", "click did not succeed"}, nil},
 		"no such tool":   {[]any{user("read a.txt then open example.org")}, offered, []string{"x"}, 1, []string{"read_file answered: x", "I cannot do this: open example.org", honest, "read_file, click, screenshot"}, nil},
@@ -118,8 +118,11 @@ func TestConversations(t *testing.T) {
 			object{"role": "assistant", "tool_calls": []any{object{"id": "1", "function": object{"name": "click", "arguments": "{}"}}}},
 			object{"role": "tool", "tool_call_id": "1", "content": "did a"}, user("use the second card")}, offered, []string{"did b"}, 1,
 			[]string{"did a", "did b"}, nil},
-		"summary": {[]any{user("read a.txt"), object{"role": "assistant", "content": "It says x."}, user("Summarize the conversation.")}, nil, nil, 0,
-			[]string{"user: read a.txt", "assistant: It says x.", "does not reason"}, nil},
+		"summary": {[]any{object{"role": "system", "content": "Summarise what follows."}, user("user: read a.txt\nassistant: It says " + strings.Repeat("x", 200) + "\n")}, nil, nil, 0,
+			[]string{"\nuser: read a.txt\nassistant: It says xxx", "x…", "does not reason"}, nil},
+		"summarised away": {[]any{user("[Summary of the conversation so far]\n- read a.txt"),
+			object{"role": "assistant", "tool_calls": []any{object{"id": "1", "function": object{"name": "click", "arguments": "{}"}}}},
+			object{"role": "tool", "tool_call_id": "1", "content": "did a"}}, offered, nil, 0, []string{"click answered: did a", "no longer have the commands"}, nil},
 		"repeated": {[]any{user("click #b 12 times")}, offered, strings.Fields(strings.Repeat("y ", 12)), 12, []string{"2 more results came before these"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +218,7 @@ func TestPacedStreamEndsWithItsClient(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("status %d", resp.StatusCode)
 	}
-	if err := resp.Body.Close(); err != nil && err != io.EOF {
+	if err := resp.Body.Close(); err != nil {
 		t.Error(err)
 	}
 	transport.CloseIdleConnections()

@@ -10,10 +10,13 @@ import (
 
 var (
 	asksHelp    = regexp.MustCompile(`(?i)\b(?:help|who are you|what can you do|what are you|hello|hi|hey)\b`)
-	asksSummary = regexp.MustCompile(`(?i)\b(?:summari[sz]e|summary)\b`)
+	asksSummary = regexp.MustCompile(`(?i)^\W*summari[sz]e\b`)
 )
 
-func wantsSummary(task string) bool { return asksSummary.MatchString(task) }
+// wantsSummary reports whether the system prompt asks for a summary of what the user's message holds.
+func wantsSummary(messages []chatwire.Message) bool {
+	return messages[0].Role == "system" && asksSummary.MatchString(string(messages[0].Content))
+}
 
 // help says what the model is and what it can do with these tools.
 func help(tools []chatwire.Tool) string {
@@ -70,25 +73,26 @@ func offered(tools []chatwire.Tool) string {
 
 // fallback answers what is no command.
 func fallback(t turn, tools []chatwire.Tool) string {
-	if strings.TrimSpace(t.task) == "" || asksHelp.MatchString(t.task) {
+	switch {
+	case len(t.results) > 0:
+		return t.report() + "\nI no longer have the commands that these belong to. " + who
+	case strings.TrimSpace(t.task) == "" || asksHelp.MatchString(t.task):
 		return help(tools)
 	}
 	return fmt.Sprintf("You said: %q. %s Say \"help\" for the commands.", beginning(t.task, 200), who)
 }
 
-// summary is a list of what was said, not an understanding of it.
-func summary(messages []chatwire.Message) string {
-	var b strings.Builder
-	b.WriteString("A list by the offline model, which shortens and does not reason.")
-	for _, m := range messages[:len(messages)-1] {
-		if text := beginning(string(m.Content), 120); text != "" && m.Role != "system" {
-			fmt.Fprintf(&b, "\n- %s: %s", m.Role, strings.ReplaceAll(text, "\n", " "))
-		}
-		for _, c := range m.ToolCalls {
-			fmt.Fprintf(&b, "\n- called %s", c.Function.Name)
+// summary is how each line of a text begins, not an understanding of it.
+func summary(text string) string {
+	const most = 60
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = beginning(line, 120); line != "" {
+			lines = append(lines, line)
 		}
 	}
-	return b.String()
+	lines = lines[max(0, len(lines)-most):]
+	return "Shortened by the offline model, which does not reason:\n" + strings.Join(lines, "\n")
 }
 
 var cycle = strings.Fields("These are words of the offline model. They mean nothing and are here to be streamed, one after the other, until there are enough of them.")

@@ -12,9 +12,9 @@ import (
 // (browser_click, files__read_file), unless it says little by itself: those begin with = here.
 var names = map[action][]string{
 	screenshot: {"screenshot", "take_screenshot", "capture_screenshot", "screen_capture"},
-	readFile:   {"read_file", "read_text_file", "file_read", "open_file", "=read"},
-	listFiles:  {"list_directory", "list_files", "list_dir", "=ls", "=list"},
-	writeFile:  {"write_file", "write_text_file", "file_write", "create_file", "=write"},
+	readFile:   {"read_file", "read_text_file", "file_read", "open_file", "=read", "workspace_read"},
+	listFiles:  {"list_directory", "list_files", "list_dir", "=ls", "=list", "workspace_list"},
+	writeFile:  {"write_file", "write_text_file", "file_write", "create_file", "=write", "workspace_write"},
 	runCommand: {"run_command", "desktop_exec", "execute_command", "run_shell", "=shell", "=bash", "=exec"},
 	click:      {"click", "click_element", "tap"},
 	typeText:   {"type", "type_text", "fill", "input_text"},

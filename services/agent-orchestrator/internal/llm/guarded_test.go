@@ -2,8 +2,6 @@ package llm_test
 
 import (
 	"bytes"
-	"io"
-	"log"
 	"log/slog"
 	"strings"
 	"testing"
@@ -12,8 +10,6 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 )
-
-var discard = log.New(io.Discard, "", 0) //nolint:depguard // net/http takes no other
 
 // cancelling is a logger that calls f with each line.
 func cancelling(f func()) *slog.Logger { return slog.New(slog.NewTextHandler(writer(f), nil)) }
@@ -46,7 +42,7 @@ func TestGuardedEndpoints(t *testing.T) {
 		client, waits := newClient(t, llm.Options{Guarded: guard})
 		a, _, err := ask(t.Context(), client, e)
 		if !c.answers {
-			mustFail(t, err, llm.ModelUnavailable)
+			_ = mustFail(t, err, llm.ModelUnavailable)
 		} else if err != nil || a.Text != "fine" {
 			t.Errorf("%s: got %+v, %v", name, a, err)
 		}

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -253,7 +254,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	t.Cleanup(srv.Close)
 	client, _ := newClient(t, llm.Options{})
 	_, _, err := ask(t.Context(), client, llm.Endpoint{BaseURL: srv.URL, APIKey: key, Model: "m"})
-	mustFail(t, err, llm.ModelProtocol)
+	_ = mustFail(t, err, llm.ModelProtocol)
 	if len(other.Requests()) != 0 {
 		t.Error("the redirect was followed")
 	}
@@ -264,7 +265,7 @@ func TestUnreachable(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	tls := httptest.NewTLSServer(http.NotFoundHandler())
-	tls.Config.ErrorLog = discard
+	tls.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	t.Cleanup(tls.Close)
 	for name, c := range map[string]struct {
 		address string
@@ -282,7 +283,7 @@ func TestUnreachable(t *testing.T) {
 			t.Parallel()
 			client, waits := newClient(t, llm.Options{})
 			_, _, err := ask(t.Context(), client, llm.Endpoint{BaseURL: c.address, APIKey: key, Model: "m", Guarded: name == "guarded, unguardable"})
-			mustFail(t, err, llm.ModelUnavailable)
+			_ = mustFail(t, err, llm.ModelUnavailable)
 			if len(*waits) != c.retries {
 				t.Errorf("tried again %d times", len(*waits))
 			}
