@@ -6,12 +6,22 @@ import (
 	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
 
+	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/toolclient"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
 
 // Options are what a program that embeds an orchestrator hands over; all are optional.
@@ -31,11 +41,23 @@ type App struct {
 	ready   *lifecycle.Ready
 	admin   *obs.Admin
 	tracing *obs.Tracing
+	box     *seal.Box
+	guard   *netguard.Guard
 	started chan struct{} // closed when everything serves
 
 	// Set while the parts start, in the order of Run.
-	tools *toolclient.Client
-	grpc  *rpc.Server
+	store    *store.Store
+	redis    redis.UniversalClient // nil without a cache
+	files    *workspace.Store
+	bus      *bus.Conn // nil where this pod is alone
+	live     *live.Hub
+	tools    *toolclient.Client
+	model    *llm.Client
+	offline  *offlineServer // nil where another model is configured
+	endpoint llm.Endpoint
+	engine   *agent.Engine
+	api      *grpcapi.Server
+	grpc     *rpc.Server
 }
 
 // New checks the configuration and returns an orchestrator that Run starts.
@@ -46,6 +68,14 @@ func New(cfg Config, opts Options) (*App, error) {
 	if cfg.PodName == "" {
 		cfg.PodName, _ = os.Hostname() // only a name in logs
 	}
+	box, err := seal.New(cfg.secretKeys()...)
+	if err != nil {
+		return nil, err
+	}
+	guard, err := netguard.New(cfg.Addresses)
+	if err != nil {
+		return nil, err
+	}
 	log := obs.OrDiscard(opts.Logger).With("service", "agent-orchestrator", "pod", cfg.PodName)
 	exporter, err := otlp.New(context.Background(), cfg.Trace.Endpoint)
 	if err != nil {
@@ -53,7 +83,7 @@ func New(cfg Config, opts Options) (*App, error) {
 	}
 	a := &App{
 		cfg: cfg, version: opts.Version, log: log, metrics: obs.NewRegistry(), ready: lifecycle.NewReady("started"),
-		started: make(chan struct{}),
+		box: box, guard: guard, started: make(chan struct{}),
 	}
 	pod := obs.Pod{Service: "agent-orchestrator", Instance: cfg.PodName, Version: opts.Version}
 	a.tracing = obs.NewTracing(pod, cfg.Trace.Ratio, exporter, log)
@@ -61,36 +91,25 @@ func New(cfg Config, opts Options) (*App, error) {
 	return a, nil
 }
 
-// Run starts the parts in order, serves until ctx ends, and stops them in reverse: readiness fails, requests in progress
-// finish, then the calls of tools that are left end.
+// Run starts the parts in order, serves until ctx ends, and stops them in reverse:
+//
+//  1. Readiness fails; new runs are refused.
+//  2. The runs of this pod are let go of, and others adopt them; then streams end, and their clients follow elsewhere.
+//  3. Requests in progress finish, and the connections close.
 func (a *App) Run(ctx context.Context) error {
 	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.StopTimeout}
 	a.admin.AddTo(g)
 	a.tracing.AddTo(g)
+	g.Add("store", a.openStore, a.closeStore)
+	g.Add("files", a.openFiles, a.closeFiles)
+	g.Add("bus", a.openBus, a.closeBus)
+	g.Add("live", a.openLive, a.closeLive)
 	g.Add("tools", a.dialTools, a.closeTools)
+	g.Add("model", a.openModel, a.closeModel)
+	g.Add("engine", a.startEngine, a.stopEngine)
 	rpc.AddTo(g, a.listen, nil)
 	g.Add("serving", a.begin, a.drain)
 	return g.Run(ctx)
-}
-
-func (a *App) dialTools(context.Context) error {
-	dial, err := a.cfg.Services.DialOptions()
-	if err != nil {
-		return err
-	}
-	a.tools, err = toolclient.Dial(toolclient.Options{
-		Targets: a.cfg.Gateways, Dial: append(dial, a.tracing.DialOptions()...), Logger: a.log,
-	})
-	if err != nil {
-		return err
-	}
-	a.ready.Watch("gateways", a.tools.Ready)
-	return nil
-}
-
-func (a *App) closeTools(context.Context) error {
-	a.tools.Close()
-	return nil
 }
 
 // begin is the moment from which the pod serves.
@@ -101,10 +120,13 @@ func (a *App) begin(context.Context) error {
 	return nil
 }
 
-func (a *App) drain(context.Context) error {
+func (a *App) drain(ctx context.Context) error {
 	a.ready.Drain()
 	a.grpc.Drain()
-	return nil
+	a.api.Drain()
+	err := a.engine.Stop(ctx)
+	a.live.Drain()
+	return err
 }
 
 // Started is closed once the pod serves.

@@ -2,11 +2,13 @@ package app_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -95,13 +97,28 @@ func (g *gateway) seen() int {
 	return g.calls
 }
 
-// start runs an orchestrator that ends with the test.
-func start(t *testing.T, change func(*app.Config), gateways ...string) *app.App {
+// configuration is that of an orchestrator that is alone.
+func configuration(t *testing.T) app.Config {
 	t.Helper()
-	cfg := app.Config{GRPCAddr: "127.0.0.1:0", AdminAddr: "127.0.0.1:0", Gateways: gateways}
+	dir := t.TempDir()
+	cfg := app.Config{
+		GRPCAddr: "127.0.0.1:0", AdminAddr: "127.0.0.1:0", LLM: app.LLMOffline,
+		DatabaseURL: config.Secret("sqlite://" + filepath.Join(dir, "agent.db")),
+		BlobURL:     config.Secret("file://" + filepath.Join(dir, "files")),
+		SecretKeys:  config.Secret(base64.StdEncoding.EncodeToString(make([]byte, 32))),
+	}
 	if err := config.Defaults(&cfg); err != nil {
 		t.Fatal(err)
 	}
+	cfg.NATSURL = ""
+	return cfg
+}
+
+// start runs an orchestrator that ends with the test.
+func start(t *testing.T, change func(*app.Config), gateways ...string) *app.App {
+	t.Helper()
+	cfg := configuration(t)
+	cfg.Gateways = gateways
 	if change != nil {
 		change(&cfg)
 	}
@@ -280,15 +297,38 @@ func TestStrangersAreRefused(t *testing.T) {
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	var cfg app.Config
-	if err := config.Load(&cfg, config.Sources{Environ: []string{"GATEWAYS=dns:///gateway:9080"}}); err != nil {
+	environ := []string{
+		"GATEWAYS=dns:///gateway:9080", "DATABASE_URL=postgres://db/agent", "BLOB_URL=s3://files", "SECRET_KEYS=one,two",
+		"USER_ADDRESSES_ALLOW=10.0.0.0/8",
+	}
+	if err := config.Load(&cfg, config.Sources{Environ: environ}); err != nil {
 		t.Fatal(err)
+	}
+	if len(cfg.Addresses.Allow) != 1 || cfg.NATSURL == "" || cfg.ApprovalTTL != 24*time.Hour || cfg.LeaseTTL != 5*time.Second {
+		t.Errorf("%+v", cfg)
 	}
 	if cfg.GRPCAddr != ":9091" || cfg.AdminAddr != ":9191" || len(cfg.Gateways) != 1 || cfg.Gateways[0] != "dns:///gateway:9080" {
 		t.Errorf("%+v", cfg)
 	}
-	bad := app.Config{}
-	if _, err := app.New(bad, app.Options{}); err == nil {
-		t.Error("a stop-timeout of 0 is accepted")
+	if err := config.Load(&app.Config{}, config.Sources{}); err == nil || !strings.Contains(err.Error(), "DATABASE_URL") {
+		t.Errorf("without a database: %v", err)
+	}
+	for name, change := range map[string]func(*app.Config){
+		"stop-timeout":    func(c *app.Config) { c.StopTimeout = 0 },
+		"approval-ttl":    func(c *app.Config) { c.ApprovalTTL = -1 },
+		"lease-ttl":       func(c *app.Config) { c.LeaseTTL = time.Millisecond },
+		"max-runs":        func(c *app.Config) { c.MaxRuns = 0 },
+		"max-tool-result": func(c *app.Config) { c.MaxToolResult = 1 },
+		"llm must":        func(c *app.Config) { c.LLM = "gpt" },
+		"database-url":    func(c *app.Config) { c.DatabaseURL = "" },
+		"key 2":           func(c *app.Config) { c.SecretKeys += ",c2hvcnQ=" },
+		"allowed address": func(c *app.Config) { c.Addresses.Allow = []string{"https://x"} },
+	} {
+		cfg := configuration(t)
+		change(&cfg)
+		if _, err := app.New(cfg, app.Options{}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 	// What only shows when the parts start ends Run with an error.
 	for name, change := range map[string]func(*app.Config){
@@ -296,11 +336,11 @@ func TestConfig(t *testing.T) {
 		"bad gateway": func(c *app.Config) { c.Gateways = []string{"gateway"} },
 		"bad address": func(c *app.Config) { c.GRPCAddr = "256.0.0.1:0" },
 		"bad token":   func(c *app.Config) { c.Services.Token = "short" },
+		"bad store":   func(c *app.Config) { c.DatabaseURL = "mysql://x" },
+		"bad files":   func(c *app.Config) { c.BlobURL = "ftp://x" },
+		"bad cache":   func(c *app.Config) { c.RedisURL = "http://x" },
 	} {
-		cfg := app.Config{GRPCAddr: "127.0.0.1:0", AdminAddr: "127.0.0.1:0"}
-		if err := config.Defaults(&cfg); err != nil {
-			t.Fatal(err)
-		}
+		cfg := configuration(t)
 		change(&cfg)
 		a, err := app.New(cfg, app.Options{})
 		if err != nil {

@@ -2,10 +2,20 @@ package app
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+)
+
+// Where the model of requests that name none is.
+const (
+	LLMOpenAI  = "openai"
+	LLMOffline = "offline"
 )
 
 // Config is an agent-orchestrator's configuration. A program that builds one in code fills the rest with
@@ -15,8 +25,29 @@ type Config struct {
 	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9091" help:"address of AgentService"`
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9191" help:"address of health, metrics and profiles"`
 
+	DatabaseURL config.Secret `conf:"database-url,required" env:"DATABASE_URL" help:"sessions and their runs: postgres://user:password@host/database, or sqlite:///path/file.db for a single machine"`
+	BlobURL     config.Secret `conf:"blob-url,required" env:"BLOB_URL" help:"users' files: s3://bucket?region=…, or file:///directory for a single machine"`
+	SecretKeys  config.Secret `conf:"secret-keys,required" env:"SECRET_KEYS" help:"keys that seal users' secrets, each 32 bytes in base64, separated by commas; the first seals, all open"`
+	RedisURL    config.Secret `conf:"redis-url" env:"REDIS_URL" help:"cache of files; empty for none"`
+	NATSURL     config.Secret `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas; empty where this orchestrator is the only one"`
+	NATSCreds   string        `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
 	Gateways    []string      `conf:"gateways" env:"GATEWAYS" default:"127.0.0.1:9080" help:"ToolService of the gateways: host:port or dns:///host:port; every address of a host is used"`
-	StopTimeout time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown"`
+
+	LLM          string        `conf:"llm" env:"LLM" default:"openai" help:"model of requests that name none: openai, or offline for a small scripted one in this process"`
+	OpenAIURL    string        `conf:"openai-base-url" env:"OPENAI_BASE_URL" help:"OpenAI-compatible endpoint; that of OpenAI where only a key is given"`
+	OpenAIKey    config.Secret `conf:"openai-api-key" env:"OPENAI_API_KEY" help:"key of the endpoint"`
+	OpenAIModel  string        `conf:"openai-model" env:"OPENAI_MODEL" help:"model of requests that name none"`
+	OpenAIWindow int           `conf:"openai-context-window" env:"OPENAI_CONTEXT_WINDOW" help:"that model's window in tokens; 0 asks the table of known models"`
+	StallTimeout time.Duration `conf:"llm-stall-timeout" env:"LLM_STALL_TIMEOUT" default:"60s" help:"how long a model may be silent"`
+
+	Addresses netguard.Config `conf:"user-addresses" env:"USER_ADDRESSES_"`
+	MCPStdio  bool            `conf:"mcp-stdio" env:"MCP_STDIO" help:"let users start MCP servers as processes of this pod: for a cluster of one person"`
+
+	ApprovalTTL   time.Duration `conf:"approval-ttl" env:"APPROVAL_TTL" default:"24h" help:"how long a run waits for a decision"`
+	LeaseTTL      time.Duration `conf:"lease-ttl" env:"LEASE_TTL" default:"5s" help:"how long after its pod's last sign of life a run is taken over"`
+	MaxRuns       int           `conf:"max-runs" env:"MAX_RUNS" default:"2000" help:"runs of this pod at one time"`
+	MaxToolResult config.Size   `conf:"max-tool-result" env:"MAX_TOOL_RESULT" default:"64KiB" help:"how much of a tool's result a model is told"`
+	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown"`
 
 	Services auth.ServiceAuth
 	Log      obs.LogConfig
@@ -25,8 +56,43 @@ type Config struct {
 
 // Validate reports what cannot work.
 func (c Config) Validate() error {
-	if c.StopTimeout <= 0 {
-		return errors.New("stop-timeout must be positive")
+	var problems []error
+	positive := func(name string, value time.Duration) {
+		if value <= 0 {
+			problems = append(problems, fmt.Errorf("%s must be positive", name))
+		}
 	}
-	return nil
+	positive("stop-timeout", c.StopTimeout)
+	positive("llm-stall-timeout", c.StallTimeout)
+	positive("approval-ttl", c.ApprovalTTL)
+	if c.LeaseTTL < 100*time.Millisecond {
+		problems = append(problems, errors.New("lease-ttl must be at least 100ms"))
+	}
+	if c.MaxRuns < 1 {
+		problems = append(problems, errors.New("max-runs must be at least 1"))
+	}
+	if c.MaxToolResult < config.KiB {
+		problems = append(problems, errors.New("max-tool-result must be at least 1KiB"))
+	}
+	if c.OpenAIWindow < 0 {
+		problems = append(problems, errors.New("openai-context-window must not be negative"))
+	}
+	if c.LLM != LLMOpenAI && c.LLM != LLMOffline {
+		problems = append(problems, fmt.Errorf("llm must be %s or %s", LLMOpenAI, LLMOffline))
+	}
+	for name, value := range map[string]config.Secret{"database-url": c.DatabaseURL, "blob-url": c.BlobURL, "secret-keys": c.SecretKeys} {
+		if value == "" {
+			problems = append(problems, fmt.Errorf("%s is missing", name))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// secretKeys are the configured keys, one by one.
+func (c Config) secretKeys() []config.Secret {
+	var keys []config.Secret
+	for key := range strings.SplitSeq(c.SecretKeys.Reveal(), ",") {
+		keys = append(keys, config.Secret(strings.TrimSpace(key)))
+	}
+	return keys
 }

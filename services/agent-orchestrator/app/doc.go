@@ -1,5 +1,6 @@
 // Package app is the agent-orchestrator as a part of a program: configuration, wiring, start and stop.
 //
-// So far it is what agents will stand on: it starts, is healthy, says which build it is, and calls tools on any gateway
-// ([App.Tools]). It starts without a gateway; /readyz says so until one answers.
+// A pod is ready while its database and one gateway answer. A bus that is away makes it slower, not unready: runs go on,
+// who follows a run of another pod reads the store several times a second, and a cancelled run of another pod ends when its
+// lease is renewed.
 package app

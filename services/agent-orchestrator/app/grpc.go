@@ -7,25 +7,22 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
-
-// info implements AgentService.
-type info struct {
-	agentv1.UnimplementedAgentServiceServer
-	version string
-}
-
-func (i info) GetInfo(context.Context, *agentv1.GetInfoRequest) (*agentv1.GetInfoResponse, error) {
-	return &agentv1.GetInfoResponse{Version: i.version}, nil
-}
 
 func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	strangers, err := a.cfg.Services.ServerOptions()
 	if err != nil {
 		return nil, err
 	}
+	a.api = grpcapi.NewServer(grpcapi.Parts{
+		Engine: a.engine, Sessions: a.store, Settings: a.store, Files: a.files, Live: a.live, Version: a.version,
+	}, a.log)
+	opts := append(a.tracing.ServerOptions(), strangers...)
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
-		agentv1.RegisterAgentServiceServer(s, info{version: a.version})
-	}, append(a.tracing.ServerOptions(), strangers...)...)
+		agentv1.RegisterAgentServiceServer(s, a.api)
+		agentv1.RegisterWorkspaceServiceServer(s, workspace.NewService(a.files))
+	}, append(opts, grpcapi.ServerOptions(a.log)...)...)
 	return a.grpc, err
 }

@@ -332,6 +332,187 @@ func TestOutages(t *testing.T) {
 	eventually(t, f, 6)
 
 	server.Start()
+	here.Publish(ref, k.text(1, 1))
+	eventually(t, f, 7)
+	f.inOrder(0, 7)
+}
+}
+
+// follow follows until the test ends.
+func follow(t *testing.T, h *live.Hub, after int64, until live.Until) *follower {
+	t.Helper()
+	f := &follower{t: t, ended: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var done sync.WaitGroup
+	done.Go(func() { f.ended <- h.Follow(ctx, ref, after, until, f.send) })
+	t.Cleanup(func() { cancel(); done.Wait() })
+	return f
+}
+
+func eventually(t *testing.T, f *follower, n int) {
+	t.Helper()
+	testkit.Eventually(t, 10*time.Second, func() bool { return f.got() >= n }, "%d events have come", n)
+}
+
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	k := &kept{status: store.Running}
+	k.text(600, 1) // more than one page
+	h := hub(t, k, "")
+
+	last := follow(t, h, 10, live.Last)
+	if err := last.end(); err != nil {
+		t.Error(err)
+	}
+	last.inOrder(10, 590)
+	if beyond := follow(t, h, 1000, live.Last); beyond.end() != nil || beyond.got() != 0 {
+		t.Error("events that are not there")
+	}
+
+	ends, forever := follow(t, h, 599, live.RunEnds), follow(t, h, 0, live.Forever)
+	eventually(t, forever, 600)
+	eventually(t, ends, 1)
+	h.Publish(ref, k.text(3, 1))
+	h.Publish(ref, k.complete())
+	if err := ends.end(); err != nil {
+		t.Error(err)
+	}
+	ends.inOrder(599, 5)
+	k.set(func() { k.status = store.Running })
+	h.Publish(ref, k.text(1, 1))
+	eventually(t, forever, 605)
+	forever.inOrder(0, 605)
+
+	k.set(func() { k.status = store.Interrupted })
+	over := follow(t, h, 0, live.RunEnds)
+	if err := over.end(); err != nil {
+		t.Error(err)
+	}
+	over.inOrder(0, 605)
+}
+
+func TestAbsentSession(t *testing.T) {
+	t.Parallel()
+	k := &kept{}
+	h := hub(t, k, "")
+	err := h.Follow(t.Context(), store.Ref{User: "bob", Session: ref.Session}, 0, live.Forever, nil)
+	if !errors.Is(err, refusal.SessionNotFound) {
+		t.Error(err)
+	}
+	k.text(1, 1)
+	f := follow(t, h, 0, live.Forever)
+	eventually(t, f, 1)
+	k.set(func() { k.deleted, k.events = true, nil })
+	h.Look(ref)
+	if err := f.end(); !errors.Is(err, refusal.SessionNotFound) {
+		t.Errorf("after its end: %v", err)
+	}
+}
+
+// Followers on another pod get everything, whatever its size, and share one subscription.
+func TestOtherPod(t *testing.T) {
+	t.Parallel()
+	k := &kept{status: store.Running}
+	url := testkit.NATS(t)
+	here, there := hub(t, k, url), hub(t, k, url)
+	k.text(2, 1)
+	one, two := follow(t, there, 0, live.RunEnds), follow(t, there, 2, live.Forever)
+	eventually(t, one, 2)
+	for _, size := range []int{10, 2 << 20, 10} {
+		here.Publish(ref, k.text(3, size))
+	}
+	here.Publish(ref, k.text(8, 300<<10)) // in several messages
+	here.Publish(ref, k.complete())
+	if err := one.end(); err != nil {
+		t.Error(err)
+	}
+	one.inOrder(0, 20)
+	eventually(t, two, 18)
+	two.inOrder(2, 18)
+}
+
+// What a pod's own runs do is not read from the store, nor is anything lost that comes out of order or twice.
+func TestJoinedBefore(t *testing.T) {
+	t.Parallel()
+	k := &kept{status: store.Running}
+	h := hub(t, k, testkit.NATS(t))
+	k.text(5, 1)
+	joined := h.Join(ref)
+	defer joined.Leave()
+	h.Publish(ref, k.text(1, 1))
+	f := &follower{t: t, ended: make(chan error, 1)}
+	go func() { f.ended <- joined.FollowRun(t.Context(), 5, f.send) }()
+	eventually(t, f, 1)
+	if k.count() != 0 {
+		t.Errorf("%d reads", k.count())
+	}
+	first, second := k.text(1, 1), k.text(1, 1)
+	h.Publish(ref, second)
+	h.Publish(ref, first)
+	h.Publish(ref, second)
+	h.Publish(ref, k.complete())
+	if err := f.end(); err != nil {
+		t.Error(err)
+	}
+	f.inOrder(5, 4)
+}
+
+// A follower that does not read slows nobody, and has all events in the end.
+func TestSlowFollower(t *testing.T) {
+	t.Parallel()
+	k := &kept{status: store.Running}
+	h := hub(t, k, "")
+	k.text(1, 1)
+	gate := make(chan struct{})
+	slow := &follower{t: t, ended: make(chan error, 1)}
+	go func() {
+		slow.ended <- h.Follow(context.WithoutCancel(t.Context()), ref, 0, live.RunEnds, func(e *agentv1.Event) error {
+			<-gate
+			return slow.send(e)
+		})
+	}()
+	fast := follow(t, h, 0, live.RunEnds)
+	eventually(t, fast, 1)
+	for i := range 40 {
+		h.Publish(ref, k.text(1, 100<<10))
+		eventually(t, fast, i+2)
+	}
+	h.Publish(ref, k.complete())
+	if err := fast.end(); err != nil {
+		t.Error(err)
+	}
+	close(gate)
+	if err := slow.end(); err != nil {
+		t.Error(err)
+	}
+	slow.inOrder(0, 42)
+	fast.inOrder(0, 42)
+}
+
+// What is lost on the way is found in the store, also while the bus is away and while the store itself fails for a time.
+func TestOutages(t *testing.T) {
+	t.Parallel()
+	server := testkit.OwnNATS(t)
+	k := &kept{status: store.Running}
+	here, there := hub(t, k, server.URL()), hub(t, k, server.URL())
+	k.text(1, 1)
+	f := follow(t, there, 0, live.Forever)
+	eventually(t, f, 1)
+
+	k.text(1, 1) // kept, and never published
+	eventually(t, f, 2)
+
+	server.Stop()
+	here.Publish(ref, k.text(3, 1))
+	eventually(t, f, 5)
+
+	k.set(func() { k.fails = errors.New("the disk is away") })
+	k.text(1, 1)
+	there.Look(ref)
+	k.set(func() { k.fails = nil })
+	eventually(t, f, 6)
+
+	server.Start()
 	testkit.Eventually(t, 10*time.Second, func() bool {
 		before := f.got()
 		here.Publish(ref, k.text(1, 1))

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/redisclient"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
+)
+
+func (a *App) openStore(ctx context.Context) (err error) {
+	if a.store, err = store.Open(ctx, store.Options{URL: a.cfg.DatabaseURL, Logger: a.log}); err != nil {
+		return err
+	}
+	a.ready.Watch("store", a.store.Check)
+	return nil
+}
+
+func (a *App) closeStore(context.Context) error { return a.store.Close() }
+
+func (a *App) openFiles(ctx context.Context) (err error) {
+	if url := a.cfg.RedisURL.Reveal(); url != "" {
+		if a.redis, err = redisclient.Open(url); err != nil {
+			return err
+		}
+	}
+	a.files, err = workspace.Open(ctx, workspace.Options{URL: a.cfg.BlobURL.Reveal(), Redis: a.redis, Logger: a.log})
+	if err != nil {
+		return errors.Join(err, a.closeRedis())
+	}
+	return nil
+}
+
+func (a *App) closeFiles(context.Context) error { return errors.Join(a.files.Close(), a.closeRedis()) }
+
+func (a *App) closeRedis() error {
+	if a.redis == nil {
+		return nil
+	}
+	return a.redis.Close()
+}
+
+// openBus waits for the bus: later it may go and come back.
+func (a *App) openBus(ctx context.Context) (err error) {
+	if a.cfg.NATSURL == "" {
+		return nil
+	}
+	a.bus, err = bus.Connect(ctx, bus.Options{
+		URL: a.cfg.NATSURL.Reveal(), Name: "agent-orchestrator " + a.cfg.PodName, CredsFile: a.cfg.NATSCreds, Logger: a.log,
+	})
+	return err
+}
+
+func (a *App) closeBus(context.Context) error {
+	if a.bus != nil {
+		a.bus.Close()
+	}
+	return nil
+}
+
+func (a *App) openLive(context.Context) (err error) {
+	a.live, err = live.New(a.store, a.bus, a.log)
+	return err
+}
+
+func (a *App) closeLive(ctx context.Context) error {
+	a.live.Close(ctx)
+	return nil
+}
