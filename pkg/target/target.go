@@ -6,17 +6,34 @@ package target
 
 import (
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
+	_ "google.golang.org/grpc/health" // watches the health of servers for [Healthy]
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/resolver"
 	"google.golang.org/grpc/resolver/manual"
 )
 
 // RoundRobin returns the target and options that spread calls over every address of a list, or over all that a single
-// gRPC target resolves to. Calls of the services that are named must be harmless to repeat: where one ends UNAVAILABLE,
-// as when its server was killed, it is tried again on the next.
+// gRPC target resolves to. Calls of the services that are named, or methods ("pkg.Service/Method"), must be harmless to
+// repeat: where one ends UNAVAILABLE, as when its server was killed, it is tried again on the next.
 func RoundRobin(addresses string, repeatable ...string) (string, []grpc.DialOption) {
-	balance := grpc.WithDefaultServiceConfig(serviceConfig(repeatable))
+	return spread(addresses, serviceConfig("", repeatable))
+}
+
+// Healthy is [RoundRobin] over those servers that say of the service that it is healthy (grpc.health.v1): one that drains
+// gets no new calls. A server that answers nothing at all is found out within about ten seconds, also when nothing is
+// asked of it.
+func Healthy(addresses, service string, repeatable ...string) (string, []grpc.DialOption) {
+	addr, opts := spread(addresses, serviceConfig(service, repeatable))
+	return addr, append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{
+		Time: 10 * time.Second, Timeout: 2 * time.Second, PermitWithoutStream: true, // gRPC allows no shorter Time
+	}))
+}
+
+func spread(addresses, config string) (string, []grpc.DialOption) {
+	balance := grpc.WithDefaultServiceConfig(config)
 	list := strings.Split(addresses, ",")
 	if len(list) == 1 {
 		return addresses, []grpc.DialOption{balance}
@@ -30,15 +47,22 @@ func RoundRobin(addresses string, repeatable ...string) (string, []grpc.DialOpti
 	return r.Scheme() + ":///" + strings.TrimSpace(list[0]), []grpc.DialOption{balance, grpc.WithResolvers(r)}
 }
 
-func serviceConfig(repeatable []string) string {
-	const balance = `{"loadBalancingConfig":[{"round_robin":{}}]`
+func serviceConfig(watched string, repeatable []string) string {
+	config := `{"loadBalancingConfig":[{"round_robin":{}}]`
+	if watched != "" {
+		config += `,"healthCheckConfig":{"serviceName":"` + watched + `"}`
+	}
 	if len(repeatable) == 0 {
-		return balance + "}"
+		return config + "}"
 	}
 	names := make([]string, len(repeatable))
-	for i, service := range repeatable {
+	for i, name := range repeatable {
+		service, method, one := strings.Cut(name, "/")
 		names[i] = `{"service":"` + service + `"}`
+		if one {
+			names[i] = `{"service":"` + service + `","method":"` + method + `"}`
+		}
 	}
-	return balance + `,"methodConfig":[{"name":[` + strings.Join(names, ",") + `],"retryPolicy":{"maxAttempts":3,` +
+	return config + `,"methodConfig":[{"name":[` + strings.Join(names, ",") + `],"retryPolicy":{"maxAttempts":3,` +
 		`"initialBackoff":"0.01s","maxBackoff":"0.1s","backoffMultiplier":3,"retryableStatusCodes":["UNAVAILABLE"]}}]}`
 }

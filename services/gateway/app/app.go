@@ -59,6 +59,7 @@ type App struct {
 	// Set while the parts start, in the order of Run.
 	bus       *bus.Conn
 	registry  *grpc.ClientConn
+	agents    *grpc.ClientConn // nil where there are none
 	presence  *presence.Client
 	hub       *hub.Hub
 	holder    *holder.Holder
@@ -115,6 +116,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.tracing.AddTo(g)
 	g.Add("bus", a.startBus, stop(func() { a.bus.Close() }))
 	g.Add("registry", a.startRegistry, stop(func() { a.presence.Close(); _ = a.registry.Close() }))
+	g.Add("orchestrators", a.startAgents, a.stopAgents)
 	g.Go("jwks", a.auth.Run, nil)
 	g.Add("links", a.startLinks, stop(func() { a.links.Close() }))
 	g.Add("holder", a.startHolder, stop(func() { a.holder.Close() }))
@@ -216,7 +218,15 @@ func (a *App) listenEdge(ctx context.Context) error {
 	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
 	wrap := func(h http.Handler) http.Handler { return edge.CORS(a.auth, a.tracing.Handler("http", h)) }
 	// A dialect is one line here.
-	a.edge = edge.New(a.cfg.HTTPAddr, a.log, wrap, a.zeus, api)
+	parts := []edge.Routes{a.zeus, api}
+	if a.agents != nil {
+		agents, err := a.agentAPI()
+		if err != nil {
+			return err
+		}
+		parts = append(parts, agents)
+	}
+	a.edge = edge.New(a.cfg.HTTPAddr, a.log, wrap, parts...)
 	return a.edge.Listen(ctx)
 }
 

@@ -19,9 +19,11 @@ func CORS(a *auth.Authenticator, next http.Handler) http.Handler {
 			h.Add("Vary", "Origin")
 			h.Set("Access-Control-Allow-Origin", origin)
 			h.Set("Access-Control-Allow-Credentials", "true")
+			h.Set("Access-Control-Expose-Headers", "ETag, Content-Disposition")
 			if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 				h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
-				h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, X-User-Id, Traceparent, Last-Event-ID")
+				h.Set("Access-Control-Allow-Headers",
+					"Authorization, Content-Type, X-User-Id, Traceparent, Last-Event-ID, Idempotency-Key, If-None-Match")
 				h.Set("Access-Control-Max-Age", "600")
 				w.WriteHeader(http.StatusNoContent)
 				return

@@ -11,10 +11,11 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // Problem is an error answer. Calls that were not answered add `reason` and `outcome`, and `available_nodes` where one
-// of them has to be chosen.
+// of them has to be chosen; what the agent server refuses adds `reason`.
 type Problem struct {
 	Success bool       `json:"success"` // always false
 	Type    string     `json:"type"`
@@ -39,6 +40,7 @@ type NodesView func(*errs.Error) any
 func NewProblem(err error, view NodesView) Problem {
 	p := Problem{Type: "about:blank", Detail: err.Error(), Error: err.Error()}
 	var call *errs.Error
+	var no *refusal.Error
 	var who *auth.Error
 	var bad *BadRequest
 	var id *ids.InvalidError
@@ -51,6 +53,10 @@ func NewProblem(err error, view NodesView) Problem {
 		if len(call.Nodes) > 0 {
 			p.Nodes = view(call)
 		}
+	case errors.As(err, &no):
+		p.Status, p.Title, p.Detail = no.Reason.HTTPStatus(), no.Reason.Title(), no.Message
+		p.Type, p.Reason = "https://hecaton.dev/problems/"+string(no.Reason), string(no.Reason)
+		p.Error = no.Message
 	case errors.As(err, &who):
 		p.Status = who.HTTPStatus()
 	case errors.As(err, &bad), errors.As(err, &id):

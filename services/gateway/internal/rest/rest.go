@@ -54,12 +54,13 @@ func (a *API) user(h func(http.ResponseWriter, *http.Request, ids.UserID) error)
 			err = h(w, r, id.User)
 		}
 		if err != nil {
-			edge.NewProblem(err, available).Write(w)
+			edge.NewProblem(err, Available).Write(w)
 		}
 	})
 }
 
-func available(e *errs.Error) any { return shortList(e.Nodes) }
+// Available shows the nodes that an error says to choose from.
+func Available(e *errs.Error) any { return shortList(e.Nodes) }
 
 func (a *API) devices(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
 	kind, err := nodeType(r)
@@ -171,7 +172,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request, user ids.UserID) erro
 func (a *API) stats(w http.ResponseWriter, r *http.Request) {
 	st, err := a.clusterStats(r)
 	if err != nil {
-		edge.NewProblem(err, available).Write(w)
+		edge.NewProblem(err, Available).Write(w)
 		return
 	}
 	edge.JSON(w, http.StatusOK, map[string]int32{

@@ -8,6 +8,15 @@ import (
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
+// List shows nodes as GET /api/node/devices does.
+func List(nodes []*nodev1.Node) any {
+	list := make([]node, len(nodes))
+	for i, n := range nodes {
+		list[i] = full(n)
+	}
+	return list
+}
+
 // node is a node as GET /api/node/devices lists it.
 type node struct {
 	shortNode

@@ -1,0 +1,45 @@
+package app
+
+import (
+	"context"
+
+	"google.golang.org/grpc"
+
+	"github.com/hecaton-dev/hecaton/pkg/target"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/agentapi"
+)
+
+// maxEvent bounds one message of an orchestrator: an event brings the pictures of a tool's result with it.
+const maxEvent = 64 << 20
+
+// startAgents connects to the orchestrators. Whether any is there does not concern readiness: nodes are served without.
+func (a *App) startAgents(context.Context) error {
+	if a.cfg.OrchestratorAddr == "" {
+		return nil
+	}
+	opts, err := a.cfg.Services.DialOptions()
+	if err != nil {
+		return err
+	}
+	opts = append(opts, a.tracing.DialOptions()...)
+	addr, balance := target.Healthy(a.cfg.OrchestratorAddr, agentv1.AgentService_ServiceDesc.ServiceName, agentapi.Repeatable...)
+	opts = append(append(opts, balance...),
+		grpc.WithConnectParams(reconnect), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxEvent)))
+	a.agents, err = grpc.NewClient(addr, opts...)
+	return err
+}
+
+func (a *App) stopAgents(context.Context) error {
+	if a.agents == nil {
+		return nil
+	}
+	return a.agents.Close()
+}
+
+func (a *App) agentAPI() (*agentapi.API, error) {
+	return agentapi.New(agentapi.Config{
+		Auth: a.auth, Orchestrators: a.agents, MaxBody: int64(a.cfg.MaxFrame) + headroom, Draining: a.draining,
+		WriteTimeout: a.cfg.WriteTimeout, Logger: a.log,
+	})
+}

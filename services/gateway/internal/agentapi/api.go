@@ -1,0 +1,94 @@
+package agentapi
+
+import (
+	"cmp"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
+	"google.golang.org/grpc"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+)
+
+// Config is what an API needs. Durations that are 0 have the defaults that are named.
+type Config struct {
+	Auth *auth.Authenticator
+	// Orchestrators is a connection to all of them.
+	Orchestrators grpc.ClientConnInterface
+	// MaxBody bounds a request's JSON, in bytes.
+	MaxBody int64
+	// Draining is closed when streams shall end because this pod goes away.
+	Draining <-chan struct{}
+	// Heartbeat is how long a stream may be silent: 15 s.
+	Heartbeat time.Duration
+	// WriteTimeout is the longest write to a client: 10 s.
+	WriteTimeout time.Duration
+	// Admission is how long a request waits for an orchestrator to accept it, where none can be reached: 10 s. Patience is
+	// the same for a stream that has begun: 60 s.
+	Admission, Patience time.Duration
+	Logger              *slog.Logger // nil means discard
+}
+
+// API serves the agent's endpoints. It is safe for concurrent use.
+type API struct {
+	// Static after construction.
+	cfg   Config
+	agent agentv1.AgentServiceClient
+	files agentv1.WorkspaceServiceClient
+	rest  *runtime.ServeMux // what comes from the protos
+	log   *slog.Logger
+}
+
+// Repeatable are the methods of orchestrators that may be tried again on another: they change nothing.
+var Repeatable = []string{
+	agentv1.AgentService_ListSessions_FullMethodName[1:],
+	agentv1.AgentService_GetSession_FullMethodName[1:],
+	agentv1.AgentService_ListMessages_FullMethodName[1:],
+	agentv1.AgentService_GetApprovalSettings_FullMethodName[1:],
+	agentv1.ToolboxService_ListTools_FullMethodName[1:],
+	agentv1.ToolboxService_GetTool_FullMethodName[1:],
+	agentv1.WorkspaceService_ListFiles_FullMethodName[1:],
+	agentv1.WorkspaceService_GetFile_FullMethodName[1:],
+}
+
+// New returns an API that asks the given orchestrators.
+func New(cfg Config) (*API, error) {
+	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
+	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
+	cfg.Admission = cmp.Or(cfg.Admission, 10*time.Second)
+	cfg.Patience = cmp.Or(cfg.Patience, time.Minute)
+	a := &API{
+		cfg: cfg, log: obs.OrDiscard(cfg.Logger),
+		agent: agentv1.NewAgentServiceClient(cfg.Orchestrators), files: agentv1.NewWorkspaceServiceClient(cfg.Orchestrators),
+	}
+	var err error
+	a.rest, err = newREST(cfg.Orchestrators)
+	return a, err
+}
+
+// filesPath is where files of the workspace are served.
+const filesPath = "/api/workspace/files/"
+
+// Routes adds the endpoints.
+func (a *API) Routes(mux *http.ServeMux) {
+	mux.Handle("POST /api/agent/invoke", a.user(a.invoke))
+	mux.Handle("POST /api/agent/resume", a.user(a.resume))
+	mux.Handle("GET /api/agent/sessions/{id}/events", a.user(a.sessionEvents))
+	mux.Handle("GET "+filesPath+"{path...}", a.user(a.getFile))
+	mux.Handle("PUT "+filesPath+"{path...}", a.user(a.putFile))
+	mux.Handle("DELETE "+filesPath+"{path...}", a.user(a.deleteFile))
+
+	generated := a.user(a.serveREST)
+	for _, path := range []string{
+		"/api/agent/sessions", "/api/agent/sessions/", "/api/agent/approval-settings",
+		"/api/tools", "/api/tools/", "/api/workspace/files",
+	} {
+		mux.Handle(path, generated)
+	}
+	// A client that has no account yet may exchange the code of one elsewhere (facts, 9).
+	mux.Handle("POST /api/tools/oauth/exchange", http.HandlerFunc(a.serveOpenREST))
+}

@@ -1,0 +1,146 @@
+package agentapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
+)
+
+// invoke starts a run and streams it.
+func (a *API) invoke(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+	body, err := a.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	req, err := invokeRequest(body)
+	if err == nil {
+		err = checkMode(req.GetMode())
+	}
+	if err != nil {
+		return err
+	}
+	if req.IdempotencyKey, err = idempotencyKey(r); err != nil {
+		return err
+	}
+	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, func(ctx context.Context, _ bool) (source, error) {
+		s, err := a.agent.Invoke(ctx, req)
+		return accepted(s, err)
+	})
+	return a.stream(w, r, auth.OnBehalf(r.Context(), user), f, mortal(req.GetOnDisconnect()))
+}
+
+func mortal(d agentv1.InvokeRequest_OnDisconnect) bool {
+	return d == agentv1.InvokeRequest_ON_DISCONNECT_CANCEL
+}
+
+// idempotencyKey is the client's name for its request, or one of ours: asked twice, an orchestrator starts one run.
+func idempotencyKey(r *http.Request) (string, error) {
+	if key := r.Header.Get("Idempotency-Key"); key != "" {
+		return key, ids.Check("Idempotency-Key", key)
+	}
+	return uuid.NewString(), nil
+}
+
+// resume hands in decisions and streams from there.
+func (a *API) resume(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+	body, err := a.readBody(w, r)
+	if err != nil {
+		return err
+	}
+	req, err := resumeRequest(body)
+	if err != nil {
+		return err
+	}
+	ctx := auth.OnBehalf(r.Context(), user)
+	// Where an orchestrator is lost that may have taken the decisions, what they led to is behind this number.
+	session, err := a.agent.GetSession(ctx, &agentv1.GetSessionRequest{SessionId: req.GetSessionId()})
+	if err != nil && !unreachable(err) {
+		return err
+	}
+	before := int64(session.GetSession().GetLastSeq())
+	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, func(ctx context.Context, again bool) (source, error) {
+		s, err := a.agent.Resume(ctx, req)
+		next, err := accepted(s, err)
+		if again && before > 0 && taken(err) {
+			return a.follow(ctx, req.GetSessionId(), before, agentv1.FollowRequest_UNTIL_RUN_ENDS)
+		}
+		return next, err
+	})
+	return a.stream(w, r, ctx, f, mortal(req.GetOnDisconnect()))
+}
+
+// taken reports whether decisions that are handed in again were taken the first time.
+func taken(err error) bool {
+	err = refusal.FromGRPC(err)
+	return errors.Is(err, refusal.AlreadyDecided) || errors.Is(err, refusal.RunActive) || errors.Is(err, refusal.NotInterrupted)
+}
+
+// sessionEvents streams what was kept of a session, and then what happens.
+func (a *API) sessionEvents(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+	id := r.PathValue("id")
+	if err := ids.Check("session_id", id); err != nil {
+		return err
+	}
+	after, err := afterSeq(r)
+	if err != nil {
+		return err
+	}
+	until := agentv1.FollowRequest_UNTIL_FOREVER
+	if raw := r.URL.Query().Get("follow"); raw != "" {
+		forever, err := strconv.ParseBool(raw)
+		if err != nil {
+			return &edge.BadRequest{Message: "follow must be true or false"}
+		}
+		if !forever {
+			until = agentv1.FollowRequest_UNTIL_LAST
+		}
+	}
+	if r.Method == http.MethodHead {
+		until = agentv1.FollowRequest_UNTIL_LAST
+	}
+	f := a.newFeed(until, func(ctx context.Context, _ bool) (source, error) {
+		return a.follow(ctx, id, after, until)
+	})
+	f.session, f.last = id, after
+	return a.stream(w, r, auth.OnBehalf(r.Context(), user), f, false)
+}
+
+// afterSeq reads where a client left off: its query, or what its EventSource remembers.
+func afterSeq(r *http.Request) (int64, error) {
+	name, raw := "after_seq", r.URL.Query().Get("after_seq")
+	if raw == "" {
+		name, raw = "Last-Event-ID", r.Header.Get("Last-Event-ID")
+	}
+	if raw == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(raw, 10, 64)
+	if err != nil || n < 0 {
+		return 0, &edge.BadRequest{Message: name + " must be the number of an event"}
+	}
+	return n, nil
+}
+
+// readBody reads a request's JSON.
+func (a *API) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, a.cfg.MaxBody))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return nil, fmt.Errorf("the request has more than %d bytes: %w", large.Limit, err)
+	case err != nil:
+		return nil, &edge.BadRequest{Message: "the body did not arrive whole"}
+	}
+	return body, nil
+}

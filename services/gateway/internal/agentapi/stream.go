@@ -1,0 +1,122 @@
+package agentapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
+)
+
+// Comments with which a stream ends before its run does.
+const (
+	byeDraining = ": this gateway is going away, come back with Last-Event-ID\n\n"
+	byeLost     = ": the rest of the events cannot be had right now, come back with Last-Event-ID\n\n"
+)
+
+// dialectOf reads ?dialect=.
+func dialectOf(r *http.Request) (*dialect, error) {
+	switch r.URL.Query().Get("dialect") {
+	case "":
+		return seeds, nil
+	case "reference":
+		return reference, nil
+	}
+	return nil, &edge.BadRequest{Message: "dialect must be reference, or left out"}
+}
+
+// stream answers with the events of f. mortal says that the run dies with its client. The error is a refusal: nothing is
+// written yet.
+func (a *API) stream(w http.ResponseWriter, r *http.Request, ctx context.Context, f *feed, mortal bool) error {
+	names, err := dialectOf(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := f.open(ctx); err != nil {
+		return err
+	}
+	fed := make(chan struct{})
+	go func() {
+		defer close(fed)
+		f.run(ctx, cancel)
+	}()
+	draining := a.cfg.Draining
+	if mortal { // ending the stream would end the run: it has until the end of the drain
+		draining = nil
+	}
+	left := a.write(ctx, a.newWriter(w), f, names, draining)
+	if left {
+		cancel()
+	}
+	<-fed
+	if left && mortal && f.moved && !f.over && f.session != "" {
+		a.cancelRun(ctx, f.session)
+	}
+	return nil
+}
+
+// write returns when the feed has ended (false), or when the client has left or was left.
+func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect, draining <-chan struct{}) (left bool) {
+	if w.begin() != nil {
+		return true
+	}
+	beat := time.NewTicker(a.cfg.Heartbeat)
+	defer beat.Stop()
+	var buf []byte
+	for {
+		buf = buf[:0]
+		select {
+		case e, ok := <-f.events:
+			if buf, ok = gather(buf, e, ok, f.events, names); !ok {
+				if !f.over {
+					buf = append(buf, byeLost...)
+				}
+				return w.send(buf) != nil
+			}
+			beat.Reset(a.cfg.Heartbeat)
+		case <-beat.C:
+			buf = append(buf, heartbeat...)
+		case <-draining:
+			_ = w.send([]byte(byeDraining)) // it leaves either way
+			return true
+		case <-ctx.Done():
+			return true
+		}
+		if w.send(buf) != nil {
+			return true
+		}
+		if cap(buf) > 2*piece { // a picture: do not keep its room for the tokens that follow
+			buf = nil
+		}
+	}
+}
+
+// gather encodes an event and those that wait behind it, so that they leave at once; ok is false when the feed has
+// ended.
+func gather(buf []byte, e *agentv1.Event, ok bool, events <-chan *agentv1.Event, names *dialect) ([]byte, bool) {
+	for ok {
+		buf = appendEvent(buf, e, names)
+		if len(buf) > piece {
+			return buf, true
+		}
+		select {
+		case e, ok = <-events:
+		default:
+			return buf, true
+		}
+	}
+	return buf, false
+}
+
+// cancelRun does what the orchestrator would have done that was lost: the one that follows does not know whose client
+// left.
+func (a *API) cancelRun(ctx context.Context, session string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := a.agent.CancelRun(ctx, &agentv1.CancelRunRequest{SessionId: session}); err != nil && !refused(err) {
+		a.log.WarnContext(ctx, "run of a client that left was not cancelled", "error", err)
+	}
+}
