@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/toolresult"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
@@ -70,6 +71,6 @@ func toolAnswer(a *router.Answer) any {
 	if a.Error != nil {
 		return map[string]any{"success": false, "error": json.RawMessage(a.Error)}
 	}
-	result, success := toolResult(a.Result)
+	result, success := toolresult.View(a.Result)
 	return map[string]any{"success": success, "result": result}
 }
