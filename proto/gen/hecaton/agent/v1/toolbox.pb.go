@@ -39,13 +39,13 @@ type SavedTool struct {
 	Command       string   `protobuf:"bytes,7,opt,name=command,proto3" json:"command,omitempty"`
 	Args          []string `protobuf:"bytes,8,rep,name=args,proto3" json:"args,omitempty"`
 	Prompts       []string `protobuf:"bytes,9,rep,name=prompts,proto3" json:"prompts,omitempty"`
-	// Write only.
-	ApiKey       string            `protobuf:"bytes,10,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
+	// Write only, like all to refresh_token.
+	ApiKey       *string           `protobuf:"bytes,10,opt,name=api_key,json=apiKey,proto3,oneof" json:"api_key,omitempty"`
 	Headers      map[string]string `protobuf:"bytes,11,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Env          map[string]string `protobuf:"bytes,12,rep,name=env,proto3" json:"env,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	AccessToken  string            `protobuf:"bytes,13,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
-	RefreshToken string            `protobuf:"bytes,14,opt,name=refresh_token,json=refreshToken,proto3" json:"refresh_token,omitempty"`
-	// Unix seconds, exact to 2^53; 0 for none.
+	AccessToken  *string           `protobuf:"bytes,13,opt,name=access_token,json=accessToken,proto3,oneof" json:"access_token,omitempty"`
+	RefreshToken *string           `protobuf:"bytes,14,opt,name=refresh_token,json=refreshToken,proto3,oneof" json:"refresh_token,omitempty"`
+	// Of the access token, and kept with it. Unix seconds, exact to 2^53; 0 for none.
 	ExpiresAt float64 `protobuf:"fixed64,15,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// Read only: which secrets are there, by field name ("api_key", "headers.X-Key").
 	Secrets       []string               `protobuf:"bytes,16,rep,name=secrets,proto3" json:"secrets,omitempty"`
@@ -149,8 +149,8 @@ func (x *SavedTool) GetPrompts() []string {
 }
 
 func (x *SavedTool) GetApiKey() string {
-	if x != nil {
-		return x.ApiKey
+	if x != nil && x.ApiKey != nil {
+		return *x.ApiKey
 	}
 	return ""
 }
@@ -170,15 +170,15 @@ func (x *SavedTool) GetEnv() map[string]string {
 }
 
 func (x *SavedTool) GetAccessToken() string {
-	if x != nil {
-		return x.AccessToken
+	if x != nil && x.AccessToken != nil {
+		return *x.AccessToken
 	}
 	return ""
 }
 
 func (x *SavedTool) GetRefreshToken() string {
-	if x != nil {
-		return x.RefreshToken
+	if x != nil && x.RefreshToken != nil {
+		return *x.RefreshToken
 	}
 	return ""
 }
@@ -1159,7 +1159,7 @@ var File_hecaton_agent_v1_toolbox_proto protoreflect.FileDescriptor
 
 const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
-	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf8\x05\n" +
+	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb6\x06\n" +
 	"\tSavedTool\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x12\n" +
@@ -1169,13 +1169,13 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\x0etransport_type\x18\x06 \x01(\tR\rtransportType\x12\x18\n" +
 	"\acommand\x18\a \x01(\tR\acommand\x12\x12\n" +
 	"\x04args\x18\b \x03(\tR\x04args\x12\x18\n" +
-	"\aprompts\x18\t \x03(\tR\aprompts\x12\x17\n" +
+	"\aprompts\x18\t \x03(\tR\aprompts\x12\x1c\n" +
 	"\aapi_key\x18\n" +
-	" \x01(\tR\x06apiKey\x12B\n" +
+	" \x01(\tH\x01R\x06apiKey\x88\x01\x01\x12B\n" +
 	"\aheaders\x18\v \x03(\v2(.hecaton.agent.v1.SavedTool.HeadersEntryR\aheaders\x126\n" +
-	"\x03env\x18\f \x03(\v2$.hecaton.agent.v1.SavedTool.EnvEntryR\x03env\x12!\n" +
-	"\faccess_token\x18\r \x01(\tR\vaccessToken\x12#\n" +
-	"\rrefresh_token\x18\x0e \x01(\tR\frefreshToken\x12\x1d\n" +
+	"\x03env\x18\f \x03(\v2$.hecaton.agent.v1.SavedTool.EnvEntryR\x03env\x12&\n" +
+	"\faccess_token\x18\r \x01(\tH\x02R\vaccessToken\x88\x01\x01\x12(\n" +
+	"\rrefresh_token\x18\x0e \x01(\tH\x03R\frefreshToken\x88\x01\x01\x12\x1d\n" +
 	"\n" +
 	"expires_at\x18\x0f \x01(\x01R\texpiresAt\x12\x18\n" +
 	"\asecrets\x18\x10 \x03(\tR\asecrets\x129\n" +
@@ -1190,7 +1190,11 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\n" +
 	"\n" +
-	"\b_enabled\"\x12\n" +
+	"\b_enabledB\n" +
+	"\n" +
+	"\b_api_keyB\x0f\n" +
+	"\r_access_tokenB\x10\n" +
+	"\x0e_refresh_token\"\x12\n" +
 	"\x10ListToolsRequest\"F\n" +
 	"\x11ListToolsResponse\x121\n" +
 	"\x05tools\x18\x01 \x03(\v2\x1b.hecaton.agent.v1.SavedToolR\x05tools\"D\n" +

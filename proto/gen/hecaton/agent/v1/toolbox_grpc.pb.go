@@ -39,7 +39,8 @@ type ToolboxServiceClient interface {
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
 	CreateTool(ctx context.Context, in *CreateToolRequest, opts ...grpc.CallOption) (*CreateToolResponse, error)
 	GetTool(ctx context.Context, in *GetToolRequest, opts ...grpc.CallOption) (*GetToolResponse, error)
-	// UpdateTool replaces a configuration; secrets that are left out stay as they are.
+	// UpdateTool replaces a configuration. Secrets that are left out stay as they are, each header and variable by itself;
+	// the empty string takes one away.
 	UpdateTool(ctx context.Context, in *UpdateToolRequest, opts ...grpc.CallOption) (*UpdateToolResponse, error)
 	DeleteTool(ctx context.Context, in *DeleteToolRequest, opts ...grpc.CallOption) (*DeleteToolResponse, error)
 	// ValidateMcp connects to an MCP server and tells what it has (facts, 9).
@@ -149,7 +150,8 @@ type ToolboxServiceServer interface {
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
 	CreateTool(context.Context, *CreateToolRequest) (*CreateToolResponse, error)
 	GetTool(context.Context, *GetToolRequest) (*GetToolResponse, error)
-	// UpdateTool replaces a configuration; secrets that are left out stay as they are.
+	// UpdateTool replaces a configuration. Secrets that are left out stay as they are, each header and variable by itself;
+	// the empty string takes one away.
 	UpdateTool(context.Context, *UpdateToolRequest) (*UpdateToolResponse, error)
 	DeleteTool(context.Context, *DeleteToolRequest) (*DeleteToolResponse, error)
 	// ValidateMcp connects to an MCP server and tells what it has (facts, 9).
