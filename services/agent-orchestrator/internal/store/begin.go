@@ -100,11 +100,11 @@ func (a *beginning) attempt(ctx context.Context, s *Store) error {
 
 // beginSession creates a session, or takes one that is idle, unless the key has begun another run.
 const beginSession = `INSERT INTO sessions (id, user_id, session_id, title, status, mode, run_id, finish_reason, last_seq,
-		last_index, covered, steps, streaming, cancel, token, owner, lease_until, change, created, updated)
-	SELECT ?, ?, ?, ?, 'running', ?, ?, '', 0, ?, 0, 0, '', 0, 1, ?, {now} + ?, ?, {now}, {now}
+		last_index, covered, answer, steps, streaming, cancel, token, owner, lease_until, change, created, updated)
+	SELECT ?, ?, ?, ?, 'running', ?, ?, '', 0, ?, 0, 0, 0, '', 0, 1, ?, {now} + ?, ?, {now}, {now}
 	WHERE NOT EXISTS (SELECT 1 FROM begun WHERE user_id = ? AND key = ? AND run_id <> ?)
 	ON CONFLICT (user_id, session_id) DO UPDATE SET status = 'running', mode = excluded.mode, run_id = excluded.run_id,
-		finish_reason = '', last_index = sessions.last_index + 1, steps = 0, streaming = '', cancel = 0,
+		finish_reason = '', last_index = sessions.last_index + 1, answer = 0, steps = 0, streaming = '', cancel = 0,
 		token = sessions.token + 1, owner = excluded.owner, lease_until = excluded.lease_until, change = excluded.change,
 		updated = excluded.updated
 	WHERE sessions.status = 'idle' AND sessions.run_id <> excluded.run_id`

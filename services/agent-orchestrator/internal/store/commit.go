@@ -11,7 +11,7 @@ import (
 // commitSession changes a session's row where the lease is still the session's, the events follow the last one, and this
 // very change has not been made yet: an earlier attempt whose connection broke may still arrive.
 const commitSession = `UPDATE sessions SET last_seq = COALESCE(?, last_seq), last_index = COALESCE(?, last_index),
-	covered = COALESCE(?, covered), steps = COALESCE(?, steps), streaming = COALESCE(?, streaming),
+	covered = COALESCE(?, covered), answer = COALESCE(?, answer), steps = COALESCE(?, steps), streaming = COALESCE(?, streaming),
 	status = ?, finish_reason = ?, change = ?, updated = CASE WHEN ? = 1 THEN {now} ELSE updated END
 	WHERE id = ? AND token = ? AND run_id = ? AND status = 'running' AND change <> ? AND last_seq = COALESCE(?, last_seq)`
 
@@ -62,7 +62,7 @@ func (s *Store) whyUnmet(ctx context.Context, l Lease, c *Change, change int64) 
 }
 
 func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
-	var lastSeq, before, lastIndex, covered, steps, streaming any
+	var lastSeq, before, lastIndex, covered, answer, steps, streaming any
 	if n := len(c.Events); n > 0 {
 		first := c.Events[0].GetSeq()
 		for i, e := range c.Events {
@@ -73,9 +73,15 @@ func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 		before, lastSeq = first-1, first+int64(n)-1
 	}
 	for i := range c.Messages {
-		lastIndex = c.Messages[i].Index
-		if c.Messages[i].Role == "system" {
-			covered = c.Messages[i].Covers
+		m := &c.Messages[i]
+		lastIndex = m.Index
+		switch m.Role {
+		case "assistant":
+			answer = m.Index
+		case "system":
+			covered, answer = m.Covers, 0
+		case "user":
+			answer = 0
 		}
 	}
 	if c.Steps != nil {
@@ -94,7 +100,7 @@ func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 		touched = 1
 	}
 	out := []statement{{sql: commitSession, must: true, args: []any{
-		lastSeq, lastIndex, covered, steps, streaming, string(status), plain(reason), change, touched,
+		lastSeq, lastIndex, covered, answer, steps, streaming, string(status), plain(reason), change, touched,
 		l.id, l.Token, l.Run, change, before,
 	}}}
 	return appendRows(out, l, c)
@@ -116,7 +122,7 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(append(out, messages...), putCalls(l.id, c.Calls)...)
+	out = append(append(out, messages...), putCalls(l.id, c.Messages, c.Calls)...)
 	if c.Todos != nil {
 		out = append(out, statement{sql: `UPDATE details SET todos = ? WHERE session = ?`, args: []any{c.Todos, l.id}})
 	}
@@ -130,18 +136,24 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 	return out, nil
 }
 
-// putCalls inserts calls, or replaces those of the same id.
-func putCalls(session int64, calls []Call) []statement {
+// putCalls inserts calls, whose assistant message is among messages, or replaces those of the same id.
+func putCalls(session int64, messages []Message, calls []Call) []statement {
+	asked := 0
+	for i := range messages {
+		if messages[i].Role == "assistant" {
+			asked = messages[i].Index
+		}
+	}
 	rows := make([][]any, len(calls))
 	for i := range calls {
 		c := &calls[i]
 		rows[i] = []any{
-			session, plain(c.ID), plain(c.Run), c.Position, plain(c.Tool), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
+			session, plain(c.ID), plain(c.Run), asked, c.Position, plain(c.Tool), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
 			plain(c.Digest), plain(c.Interrupt), plain(c.Decision), plain(c.Reason), millis(c.Expires), millis(c.Decided),
 		}
 	}
 	return inserts(
-		`INSERT INTO calls (session, id, run_id, position, tool, args, state, node, node_mark, digest, interrupt, decision, reason,
+		`INSERT INTO calls (session, id, run_id, message, position, tool, args, state, node, node_mark, digest, interrupt, decision, reason,
 			expires, decided)`,
 		`ON CONFLICT (session, id) DO UPDATE SET run_id = excluded.run_id, position = excluded.position, tool = excluded.tool,
 			args = excluded.args, state = excluded.state, node = excluded.node, node_mark = excluded.node_mark,

@@ -26,7 +26,7 @@ type Decide struct {
 	Calls []Call
 	// Settings replace the run's, unless nil.
 	Settings []byte
-	// Messages are appended; the store sets Index and Run.
+	// Messages are appended; the store sets Index and Run. The calls of the answer before them still count as the last's.
 	Messages []Message
 }
 
@@ -92,14 +92,17 @@ func decideStatements(k *kept, d *Decide, change int64) ([]statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(out, rewritten, putCalls(k.id, d.Calls), inserted), nil
+	return slices.Concat(out, rewritten, putCalls(k.id, nil, d.Calls), inserted), nil
 }
 
 // rewriteAnswer has the model read, as its own, the arguments that were run: else it would go on from a call that never
 // was.
 func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
-	i := len(k.State.Messages) - 1
-	for ; i >= 0 && k.State.Messages[i].Role != "assistant"; i-- {
+	i := -1
+	for at, m := range k.Messages {
+		if m.Role == "assistant" {
+			i = at
+		}
 	}
 	changed := false
 	for _, c := range calls {
@@ -110,8 +113,8 @@ func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
 		if bytes.Equal(k.Calls[at].Args, c.Args) {
 			continue
 		}
-		for j := range k.State.Messages[i].Calls {
-			if own := &k.State.Messages[i].Calls[j]; own.ID == c.ID {
+		for j := range k.Messages[i].Calls {
+			if own := &k.Messages[i].Calls[j]; own.ID == c.ID {
 				own.Args, changed = string(c.Args), true
 			}
 		}
@@ -119,13 +122,13 @@ func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
 	if !changed {
 		return nil, nil
 	}
-	data, err := json.Marshal(k.State.Messages[i].Calls)
+	data, err := json.Marshal(k.Messages[i].Calls)
 	if err != nil {
 		return nil, err
 	}
 	return []statement{{
 		sql:  `UPDATE messages SET calls = ? WHERE session = ? AND idx = ?`,
-		args: []any{data, k.id, k.State.Messages[i].Index},
+		args: []any{data, k.id, k.Messages[i].Index},
 	}}, nil
 }
 
@@ -139,7 +142,7 @@ const (
 func (s *Store) expire(ctx context.Context, ref Ref) error {
 	k, err := s.load(ctx, ref)
 	if err != nil || k.Status != Interrupted {
-		return err
+		return err // it was ended meanwhile
 	}
 	waiting := 0
 	for _, c := range k.Calls {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -58,7 +57,7 @@ func (k *kept) scanInterrupt(data []byte) error {
 	return proto.Unmarshal(data, k.Interrupt)
 }
 
-// loading returns the queries that fill k with all but its calls.
+// loading returns the queries that fill k.
 func (k *kept) loading(ref Ref) []statement {
 	*k = kept{}
 	args := []any{string(ref.User), string(ref.Session)}
@@ -79,7 +78,16 @@ func (k *kept) loading(ref Ref) []statement {
 		args: args,
 		row: func(scan func(...any) error) error {
 			m, err := scanMessage(scan)
-			k.State.Messages = append(k.State.Messages, m)
+			k.Messages = append(k.Messages, m)
+			return err
+		},
+	}, {
+		sql: callColumns + ` FROM sessions s JOIN calls c ON c.session = s.id AND c.message = s.answer` + byRef +
+			` AND s.answer > 0 ORDER BY c.position`,
+		args: args,
+		row: func(scan func(...any) error) error {
+			c, err := scanCall(scan)
+			k.Calls = append(k.Calls, c)
 			return err
 		},
 	}}
@@ -88,59 +96,11 @@ func (k *kept) loading(ref Ref) []statement {
 // load reads a session once; k.found says whether there is one.
 func (s *Store) load(ctx context.Context, ref Ref) (*kept, error) {
 	k := &kept{}
-	if err := s.db.read(ctx, k.loading(ref)); err != nil {
-		return nil, err
-	}
-	var err error
-	k.Calls, err = s.calls(ctx, k.id, openCalls(k.State.Messages))
-	return k, err
+	return k, s.db.read(ctx, k.loading(ref))
 }
 
-// openCalls returns the ids of the last assistant message's calls, as long as nothing but their results follows it.
-func openCalls(messages []Message) []string {
-	for _, m := range slices.Backward(messages) {
-		switch m.Role {
-		case "tool":
-		case "assistant":
-			out := make([]string, len(m.Calls))
-			for i, c := range m.Calls {
-				out[i] = c.ID
-			}
-			return out
-		default:
-			return nil
-		}
-	}
-	return nil
-}
-
-const callColumns = `SELECT id, run_id, position, tool, args, state, node, node_mark, digest, interrupt, decision, reason,
-	expires, decided FROM calls`
-
-// calls returns those with the ids given, by position.
-func (s *Store) calls(ctx context.Context, session int64, names []string) ([]Call, error) {
-	var out []Call
-	for part := range slices.Chunk(names, maxRows) {
-		args := []any{session}
-		for _, id := range part {
-			args = append(args, plain(id))
-		}
-		err := s.db.read(ctx, []statement{{
-			sql:  callColumns + ` WHERE session = ? AND id IN (` + marks(len(part)) + `)`,
-			args: args,
-			row: func(scan func(...any) error) error {
-				c, err := scanCall(scan)
-				out = append(out, c)
-				return err
-			},
-		}})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Call) int { return cmp.Compare(a.Position, b.Position) })
-	return out, nil
-}
+const callColumns = `SELECT c.id, c.run_id, c.position, c.tool, c.args, c.state, c.node, c.node_mark, c.digest, c.interrupt,
+	c.decision, c.reason, c.expires, c.decided`
 
 func scanCall(scan func(...any) error) (Call, error) {
 	var c Call
@@ -167,17 +127,35 @@ func (s *Store) Load(ctx context.Context, ref Ref) (State, error) {
 	return k.State, nil
 }
 
-// CallsByID returns those of the session's calls that have one of the ids, by position, also the ones decided long ago.
-// Errors: [refusal.SessionNotFound].
-func (s *Store) CallsByID(ctx context.Context, ref Ref, ids []string) ([]Call, error) {
+// CallsByID returns those of the session's calls that have one of the ids, also the ones decided long ago. Errors:
+// [refusal.SessionNotFound].
+func (s *Store) CallsByID(ctx context.Context, ref Ref, names []string) ([]Call, error) {
 	var out []Call
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		k, err := s.session(ctx, ref)
 		if err != nil {
 			return err
 		}
-		out, err = s.calls(ctx, k.id, ids)
-		return err
+		out = nil
+		for part := range slices.Chunk(names, maxRows) {
+			args := []any{k.id}
+			for _, id := range part {
+				args = append(args, plain(id))
+			}
+			err := s.db.read(ctx, []statement{{
+				sql:  callColumns + ` FROM calls c WHERE c.session = ? AND c.id IN (` + marks(len(part)) + `)`,
+				args: args,
+				row: func(scan func(...any) error) error {
+					c, err := scanCall(scan)
+					out = append(out, c)
+					return err
+				},
+			}})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return out, err
 }

@@ -17,6 +17,7 @@ CREATE TABLE sessions (
     last_seq      bigint   NOT NULL, -- of the last event
     last_index    bigint   NOT NULL, -- of the last message
     covered       bigint   NOT NULL, -- the last message that a summary covers
+    answer        bigint   NOT NULL, -- the last assistant message, while nothing but results follows it; else 0
     steps         bigint   NOT NULL,
     streaming     text     NOT NULL,
     cancel        smallint NOT NULL, -- 1: somebody asked for the run's end
@@ -59,6 +60,7 @@ CREATE TABLE calls (
     session   bigint NOT NULL,
     id        text   NOT NULL,
     run_id    text   NOT NULL,
+    message   bigint NOT NULL, -- the assistant message that asked for it
     position  bigint NOT NULL,
     tool      text   NOT NULL,
     args      bytea,
@@ -73,6 +75,8 @@ CREATE TABLE calls (
     decided   bigint NOT NULL,
     PRIMARY KEY (session, id)
 );
+
+CREATE INDEX calls_by_message ON calls (session, message);
 
 -- One row per change, however many events it has: see the framing in events.go.
 CREATE TABLE events (

@@ -17,6 +17,7 @@ CREATE TABLE sessions (
     last_seq      integer  NOT NULL, -- of the last event
     last_index    integer  NOT NULL, -- of the last message
     covered       integer  NOT NULL, -- the last message that a summary covers
+    answer        integer  NOT NULL, -- the last assistant message, while nothing but results follows it; else 0
     steps         integer  NOT NULL,
     streaming     text     NOT NULL,
     cancel        integer  NOT NULL, -- 1: somebody asked for the run's end
@@ -59,6 +60,7 @@ CREATE TABLE calls (
     session   integer NOT NULL,
     id        text   NOT NULL,
     run_id    text   NOT NULL,
+    message   integer NOT NULL, -- the assistant message that asked for it
     position  integer NOT NULL,
     tool      text   NOT NULL,
     args      blob,
@@ -73,6 +75,8 @@ CREATE TABLE calls (
     decided   integer NOT NULL,
     PRIMARY KEY (session, id)
 ) WITHOUT ROWID;
+
+CREATE INDEX calls_by_message ON calls (session, message);
 
 -- One row per change, however many events it has: see the framing in events.go.
 CREATE TABLE events (
