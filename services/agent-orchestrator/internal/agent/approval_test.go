@@ -11,6 +11,8 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -28,10 +30,10 @@ func decision(id, what string) *agentv1.ToolCallDecision {
 }
 
 // click is a run that waits for an approval of call_0, with look as call_1 beside it.
-func clickAndLook(t *testing.T) (*world, *pod, *device, *fake, agent.Started) {
+func clickAndLook(t *testing.T, open func() *store.Store) (*world, *pod, *device, *fake, agent.Started) {
 	t.Helper()
 	click, look := newDevice("click"), echo("look")
-	w := newWorld(t, click, look)
+	w := newWorldOn(t, open, click, look)
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "click", Args: `{"selector":"#pay"}`}, modeltest.ToolCall{Name: "look"}))
 	p := w.pod()
 	s := p.invoke(asking("click"))
@@ -52,7 +54,7 @@ func clickAndLook(t *testing.T) (*world, *pod, *device, *fake, agent.Started) {
 
 func TestApproved(t *testing.T) {
 	t.Parallel()
-	w, p, click, look, s := clickAndLook(t)
+	w, p, click, look, s := clickAndLook(t, shared(t))
 	w.model.Script(modeltest.Say("paid"))
 	other := w.pod()
 	next := other.resume(s, decision("call_0", "approved"))
@@ -76,7 +78,7 @@ func TestApproved(t *testing.T) {
 
 func TestRejected(t *testing.T) {
 	t.Parallel()
-	w, p, click, look, s := clickAndLook(t)
+	w, p, click, look, s := clickAndLook(t, shared(t))
 	w.model.Script(modeltest.Say("as you wish"))
 	d := decision("call_0", "rejected")
 	d.Reason = "too dear"
@@ -92,7 +94,7 @@ func TestRejected(t *testing.T) {
 
 func TestModified(t *testing.T) {
 	t.Parallel()
-	w, p, click, _, s := clickAndLook(t)
+	w, p, click, _, s := clickAndLook(t, shared(t))
 	w.model.Script(modeltest.Say("."))
 	d := decision("call_0", "modified")
 	d.ToolArgsJson = []byte(`{"selector":"#cancel"}`)
@@ -108,7 +110,7 @@ func TestModified(t *testing.T) {
 
 func TestHumanOrder(t *testing.T) {
 	t.Parallel()
-	w, p, _, _, s := clickAndLook(t)
+	w, p, _, _, s := clickAndLook(t, shared(t))
 	w.model.Script(modeltest.Say("."))
 	next, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{
 		SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision("call_0", "approved")}, HumanOrder: "use the second card",
@@ -125,7 +127,7 @@ func TestHumanOrder(t *testing.T) {
 // What does not fit leaves the interrupt waiting.
 func TestBadDecisions(t *testing.T) {
 	t.Parallel()
-	w, p, click, _, s := clickAndLook(t)
+	w, p, click, _, s := clickAndLook(t, shared(t))
 	forged := decision("call_0", "approved")
 	forged.Digest = strings.Repeat("0", 64)
 	for _, tt := range []struct {
@@ -162,7 +164,7 @@ func TestNodeChangesMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, p, click, look, s := clickAndLook(t)
+			w, p, click, look, s := clickAndLook(t, shared(t))
 			change(click)
 			w.model.Script(modeltest.Say("I see"))
 			got := p.ended(p.resume(s, decision("call_0", "approved")))
@@ -175,7 +177,11 @@ func TestNodeChangesMeanwhile(t *testing.T) {
 
 func TestResumesRace(t *testing.T) {
 	t.Parallel()
-	w, p, click, _, s := clickAndLook(t)
+	storetest.Each(t, resumesRace)
+}
+
+func resumesRace(t *testing.T, open func() *store.Store) {
+	w, p, click, _, s := clickAndLook(t, open)
 	w.model.Script(modeltest.Say("."))
 	pods := []*pod{p, w.pod()}
 	s.After = p.state(s).LastSeq

@@ -81,7 +81,7 @@ func TestCancelledDuringACall(t *testing.T) {
 
 func TestCancelledWhileWaiting(t *testing.T) {
 	t.Parallel()
-	_, p, click, _, s := clickAndLook(t)
+	_, p, click, _, s := clickAndLook(t, shared(t))
 	s.After = p.state(s).LastSeq
 	if !p.cancel(s) {
 		t.Error("nothing to cancel")

@@ -13,6 +13,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -48,7 +49,11 @@ func endedCall(id string) func(store.Change) bool {
 
 func TestDiesWhileStreaming(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	storetest.Each(t, diesWhileStreaming)
+}
+
+func diesWhileStreaming(t *testing.T, open func() *store.Store) {
+	w := newWorldOn(t, open)
 	gate := make(chan struct{})
 	defer close(gate)
 	w.model.Script(modeltest.Say("lost ", "words").Wait(gate), modeltest.Say("whole"))
@@ -81,8 +86,12 @@ func TestDiesWhileStreaming(t *testing.T) {
 
 func TestDiesBeforeACallStarts(t *testing.T) {
 	t.Parallel()
+	storetest.Each(t, diesBeforeACallStarts)
+}
+
+func diesBeforeACallStarts(t *testing.T, open func() *store.Store) {
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newWorldOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Call("look", nil), modeltest.Say("."))
 	dying := w.pod()
 	dying.door.before = started("call_0")
@@ -110,8 +119,12 @@ func unknown(t *testing.T, w *world, got events, id string) {
 
 func TestDiesAfterACallStarted(t *testing.T) {
 	t.Parallel()
+	storetest.Each(t, diesAfterACallStarted)
+}
+
+func diesAfterACallStarted(t *testing.T, open func() *store.Store) {
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newWorldOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("I see"))
 	dying := w.pod()
 	dying.door.after = started("call_0") // kept, but the pod never learns
@@ -127,8 +140,12 @@ func TestDiesAfterACallStarted(t *testing.T) {
 
 func TestDiesBeforeAResultIsKept(t *testing.T) {
 	t.Parallel()
+	storetest.Each(t, diesBeforeAResultIsKept)
+}
+
+func diesBeforeAResultIsKept(t *testing.T, open func() *store.Store) {
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newWorldOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("I see"))
 	dying := w.pod()
 	dying.door.before = endedCall("call_0")
@@ -144,8 +161,12 @@ func TestDiesBeforeAResultIsKept(t *testing.T) {
 
 func TestDiesBetweenTwoCalls(t *testing.T) {
 	t.Parallel()
+	storetest.Each(t, diesBetweenTwoCalls)
+}
+
+func diesBetweenTwoCalls(t *testing.T, open func() *store.Store) {
 	one, two := echo("one"), echo("two")
-	w := newWorld(t, one, two)
+	w := newWorldOn(t, open, one, two)
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "one"}, modeltest.ToolCall{Name: "two"}), modeltest.Say("."))
 	dying := w.pod()
 	dying.door.after = endedCall("call_0")
@@ -161,6 +182,10 @@ func TestDiesBetweenTwoCalls(t *testing.T) {
 
 func TestDiesWhileParallelCallsRun(t *testing.T) {
 	t.Parallel()
+	storetest.Each(t, diesWhileParallelCallsRun)
+}
+
+func diesWhileParallelCallsRun(t *testing.T, open func() *store.Store) {
 	gate := make(chan struct{})
 	defer close(gate)
 	slow := newFake("slow", func(ctx context.Context, _ tool.Invocation) (tool.Result, error) {
@@ -172,7 +197,7 @@ func TestDiesWhileParallelCallsRun(t *testing.T) {
 	})
 	quick := echo("quick")
 	slow.spec.Parallel, quick.spec.Parallel = true, true
-	w := newWorld(t, slow, quick)
+	w := newWorldOn(t, open, slow, quick)
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "slow"}, modeltest.ToolCall{Name: "quick"}), modeltest.Say("."))
 	dying := w.pod()
 	dying.door.after = endedCall("call_1")
@@ -188,7 +213,11 @@ func TestDiesWhileParallelCallsRun(t *testing.T) {
 
 func TestDiesWhileAPersonDecides(t *testing.T) {
 	t.Parallel()
-	w, dying, click, _, s := clickAndLook(t)
+	storetest.Each(t, diesWhileAPersonDecides)
+}
+
+func diesWhileAPersonDecides(t *testing.T, open func() *store.Store) {
+	w, dying, click, _, s := clickAndLook(t, open)
 	dying.door.slam()
 	w.model.Script(modeltest.Say("."))
 	other := w.pod()
@@ -199,7 +228,11 @@ func TestDiesWhileAPersonDecides(t *testing.T) {
 
 func TestDiesDuringResume(t *testing.T) {
 	t.Parallel()
-	w, first, click, look, s := clickAndLook(t)
+	storetest.Each(t, diesDuringResume)
+}
+
+func diesDuringResume(t *testing.T, open func() *store.Store) {
+	w, first, click, look, s := clickAndLook(t, open)
 	first.door.slam()
 	w.model.Script(modeltest.Say("."))
 	dying := w.pod()
@@ -215,6 +248,10 @@ func TestDiesDuringResume(t *testing.T) {
 // A pod that was only cut off for a while must not go on with what is another's.
 func TestComesBackTooLate(t *testing.T) {
 	t.Parallel()
+	storetest.Each(t, comesBackTooLate)
+}
+
+func comesBackTooLate(t *testing.T, open func() *store.Store) {
 	gate := make(chan struct{})
 	f := newFake("look", func(ctx context.Context, _ tool.Invocation) (tool.Result, error) {
 		select {
@@ -224,7 +261,7 @@ func TestComesBackTooLate(t *testing.T) {
 			return tool.Result{}, ctx.Err()
 		}
 	})
-	w := newWorld(t, f)
+	w := newWorldOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("without it"))
 	paused := w.pod()
 	s := paused.say("go")
@@ -244,13 +281,17 @@ func TestComesBackTooLate(t *testing.T) {
 // A pod that stops lets the call in progress end, and hands the run over at once.
 func TestStops(t *testing.T) {
 	t.Parallel()
+	storetest.Each(t, stops)
+}
+
+func stops(t *testing.T, open func() *store.Store) {
 	began, gate := make(chan struct{}), make(chan struct{})
 	f := newFake("look", func(context.Context, tool.Invocation) (tool.Result, error) {
 		close(began)
 		<-gate
 		return tool.Result{Text: "seen"}, nil
 	})
-	w := newWorld(t, f)
+	w := newWorldOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("done"))
 	leaving := w.pod()
 	s := leaving.say("go")
@@ -276,7 +317,11 @@ func TestStops(t *testing.T) {
 // A pod that stops cuts the model's answer.
 func TestStopsWhileStreaming(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	storetest.Each(t, stopsWhileStreaming)
+}
+
+func stopsWhileStreaming(t *testing.T, open func() *store.Store) {
+	w := newWorldOn(t, open)
 	gate := make(chan struct{})
 	defer close(gate)
 	w.model.Script(modeltest.Say("lost").Wait(gate), modeltest.Say("whole"))
@@ -293,7 +338,11 @@ func TestStopsWhileStreaming(t *testing.T) {
 
 func TestManyRunsAreAdopted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	storetest.Each(t, manyRunsAreAdopted)
+}
+
+func manyRunsAreAdopted(t *testing.T, open func() *store.Store) {
+	w := newWorldOn(t, open)
 	gate := make(chan struct{})
 	defer close(gate)
 	w.model.Script(modeltest.Repeat(40, modeltest.Say("lost").Wait(gate))...)

@@ -39,6 +39,7 @@ type Engine struct {
 	drain, kill       context.Context
 	endDrain, endKill context.CancelFunc
 	running           sync.WaitGroup // runs, keeper, adopter
+	idle              chan struct{}  // closed when the pod stops and no run is left
 
 	mu     sync.Mutex
 	runs   map[store.Ref]*run // guarded by mu
@@ -48,7 +49,7 @@ type Engine struct {
 
 // New returns an Engine that Start sets to work.
 func New(cfg Config, deps Deps) *Engine {
-	e := &Engine{cfg: cfg.withDefaults(), deps: deps, runs: make(map[store.Ref]*run)}
+	e := &Engine{cfg: cfg.withDefaults(), deps: deps, runs: make(map[store.Ref]*run), idle: make(chan struct{})}
 	e.log = obs.OrDiscard(deps.Logger)
 	e.metrics = newMetrics(deps.Metrics)
 	e.drain, e.endDrain = context.WithCancel(context.Background())
@@ -68,6 +69,7 @@ func (e *Engine) Start(context.Context) error {
 func (e *Engine) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
+	e.rest()
 	e.mu.Unlock()
 	e.endDrain()
 	grace, cancel := context.WithTimeout(ctx, e.cfg.CallGrace)
@@ -131,6 +133,7 @@ func (e *Engine) ended(r *run) {
 	defer e.mu.Unlock()
 	if e.runs[r.lease.Ref] == r {
 		delete(e.runs, r.lease.Ref)
+		e.rest()
 	}
 	e.places--
 }

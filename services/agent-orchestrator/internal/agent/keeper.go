@@ -21,18 +21,22 @@ func (e *Engine) keep() {
 			e.renew()
 		case <-e.kill.Done():
 			return
-		case <-e.idle():
+		case <-e.idle:
 			return
 		}
 	}
 }
 
-// idle returns a channel that is closed where the pod stops and has no run left; nil before that.
-func (e *Engine) idle() <-chan struct{} {
-	if e.drain.Err() == nil || e.Active() > 0 {
-		return nil
+// rest ends the keeping of leases where the pod stops and has no run left. The caller holds mu.
+func (e *Engine) rest() {
+	if !e.closed || len(e.runs) > 0 {
+		return
 	}
-	return e.drain.Done()
+	select {
+	case <-e.idle:
+	default:
+		close(e.idle)
+	}
 }
 
 func (e *Engine) renew() {

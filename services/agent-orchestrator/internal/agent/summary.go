@@ -63,12 +63,17 @@ func (r *run) asked() llm.Request {
 	return llm.Request{Messages: append(messages, toModel(recent(rest, r.lease.Run))...), Tools: r.kit.functions}
 }
 
-// shorten summarises all but the last messages, and returns the request without them. Where there is nothing to summarise
-// it returns the request as it is, or why, if the endpoint has refused it.
+// shorten summarises all but the last messages, and returns the request without them. why is set where the endpoint has
+// refused the request as too long: then the window is not what we think, and only the very last is kept. Where there is
+// nothing to summarise it returns the request as it is, or why.
 func (r *run) shorten(why error) (llm.Request, error) {
+	keeps := r.window * summaryKeeps / 100
+	if why != nil {
+		keeps = 0
+	}
 	summary, rest := conversation(r.messages)
 	rest = recent(rest, r.lease.Run)
-	head := rest[:tailFrom(rest, r.window*summaryKeeps/100)]
+	head := rest[:tailFrom(rest, keeps)]
 	if len(head) == 0 {
 		return r.asked(), why
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
@@ -21,6 +19,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
@@ -36,15 +35,29 @@ const (
 type world struct {
 	t     *testing.T
 	model *modeltest.Server
-	url   string
+	open  func() *store.Store
 	box   *seal.Box
 	files *workspace.Store
 	tools []tool.Tool
-	// config is changed before pods start.
-	config agent.Config
+	// sources and config are changed before pods start.
+	sources []tool.Source
+	config  agent.Config
 }
 
+// newWorld has an SQLite file, which its pods share.
 func newWorld(t *testing.T, tools ...tool.Tool) *world {
+	t.Helper()
+	return newWorldOn(t, shared(t), tools...)
+}
+
+// shared is one store for all pods of a test.
+func shared(t *testing.T) func() *store.Store {
+	t.Helper()
+	s := storetest.Open(t)
+	return func() *store.Store { return s }
+}
+
+func newWorldOn(t *testing.T, open func() *store.Store, tools ...tool.Tool) *world {
 	t.Helper()
 	box, err := seal.New(seal.NewKey())
 	if err != nil {
@@ -55,7 +68,7 @@ func newWorld(t *testing.T, tools ...tool.Tool) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	w := &world{t: t, model: modeltest.New(t), url: "sqlite://" + filepath.Join(t.TempDir(), "agent.db"), box: box, files: files, tools: tools}
+	w := &world{t: t, model: modeltest.New(t), open: open, box: box, files: files, tools: tools}
 	w.config = agent.Config{
 		Default:  llm.Endpoint{BaseURL: w.model.URL(), APIKey: "k", Model: modeltest.Model},
 		LeaseFor: 600 * time.Millisecond, AdoptEvery: 50 * time.Millisecond, CallGrace: 2 * time.Second,
@@ -64,7 +77,9 @@ func newWorld(t *testing.T, tools ...tool.Tool) *world {
 }
 
 // Tools implements [tool.Source].
-func (w *world) Tools(context.Context, tool.Scope) (tool.Kit, error) { return tool.Kit{Tools: w.tools}, nil }
+func (w *world) Tools(context.Context, tool.Scope) (tool.Kit, error) {
+	return tool.Kit{Tools: w.tools}, nil
+}
 
 // pod is one engine with its own door to the database, which can be torn out of its hinges.
 type pod struct {
@@ -76,16 +91,13 @@ type pod struct {
 
 func (w *world) pod() *pod {
 	w.t.Helper()
-	s, err := store.Open(w.t.Context(), store.Options{URL: config.Secret(w.url)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	s := w.open()
 	client := llm.New(llm.Options{})
 	p := &pod{w: w, store: s, door: &door{Store: s}}
 	cfg := w.config
 	cfg.Owner = testkit.Prefix(w.t) + time.Now().String()
 	p.Engine = agent.New(cfg, agent.Deps{
-		Journal: p.door, Leases: p.door, Decisions: p.door, Model: client, Sources: []tool.Source{w}, Files: w.files,
+		Journal: p.door, Leases: p.door, Decisions: p.door, Model: client, Sources: append([]tool.Source{w}, w.sources...), Files: w.files,
 		Publisher: p, Sealer: w.box, Metrics: prometheus.NewRegistry(),
 	})
 	if err := p.Start(w.t.Context()); err != nil {
@@ -96,7 +108,6 @@ func (w *world) pod() *pod {
 			w.t.Error(err)
 		}
 		client.Close()
-		_ = s.Close()
 	})
 	return p
 }

@@ -1,0 +1,96 @@
+package agent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+)
+
+func TestInvokeIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.MaxRuns = 1
+	gate := make(chan struct{})
+	w.model.Script(modeltest.Say("x").Wait(gate))
+	p, other := w.pod(), w.pod()
+	_, err := p.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi", Mode: "dream"})
+	wantReason(t, err, refusal.InvalidArgument)
+	s := p.say("hi")
+	_, err = other.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi", SessionId: string(s.Session)})
+	wantReason(t, err, refusal.RunActive)
+	_, err = p.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi"})
+	wantReason(t, err, refusal.Unavailable)
+	_, err = other.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session)})
+	wantReason(t, err, refusal.RunActive)
+	close(gate)
+	p.ended(s)
+	testkit.Eventually(t, soon, func() bool { return p.Active() == 0 }, "there is room again")
+	w.model.Script(modeltest.Say("y"))
+	p.ended(p.invoke(&agentv1.InvokeRequest{Message: "hi", SessionId: string(s.Session)}))
+}
+
+func TestInvokeTwiceWithAKey(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.Script(modeltest.Say("once"))
+	p := w.pod()
+	req := &agentv1.InvokeRequest{Message: "hi", IdempotencyKey: "k1"}
+	first := p.invoke(req)
+	p.ended(first)
+	again := w.pod().invoke(req)
+	if again != first || p.ended(again).text() != "once" {
+		t.Errorf("%v became %v", first, again)
+	}
+}
+
+func TestNoModel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Default = llm.Endpoint{}
+	_, err := w.pod().Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi"})
+	wantReason(t, err, refusal.ModelMissing)
+}
+
+// The pod's own key goes to the pod's own endpoint, and nowhere else.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.model.Script(modeltest.Say("own"))
+	p := w.pod()
+	p.ended(p.say("hi"))
+	stranger := modeltest.New(t)
+	got := p.ended(p.invoke(&agentv1.InvokeRequest{Message: "hi", Model: &agentv1.ModelConfig{BaseUrl: stranger.URL(), ModelName: "m"}}))
+	if got.finish() != "error" || len(stranger.Requests()) != 0 { // no guard: addresses of users are not dialled
+		t.Errorf("%v", got)
+	}
+	if key := w.model.Requests()[0].Key(); key != "k" {
+		t.Errorf("the key is %q", key)
+	}
+}
+
+func TestTitleAndPrompt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sources = append(w.sources, problems{})
+	w.model.Script(modeltest.Say("."))
+	p := w.pod()
+	s := p.say("Please\n look at " + strings.Repeat("ä", 200))
+	p.ended(s)
+	if title := p.state(s).Title; len(title) > 100 || !strings.HasPrefix(title, "Please look at") {
+		t.Errorf("the title is %q", title)
+	}
+	prompt := string(w.model.Requests()[0].Body)
+	at := -1
+	for _, part := range []string{"You are Hecaton", "# Tools", "# Workflow", "# Mode", "# Time", "FROM A SERVER", "MCP server x cannot be reached"} {
+		next := strings.Index(prompt, part)
+		if next <= at {
+			t.Errorf("%q is missing or in the wrong place", part)
+		}
+		at = next
+	}
+}

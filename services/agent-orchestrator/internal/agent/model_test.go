@@ -1,0 +1,156 @@
+package agent_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+)
+
+// An answer that was cut is asked for again, and says what it takes the place of; the third cut in a row is an error.
+func TestCutAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	cut := modeltest.Say("half", " a word").Cut(1)
+	w.model.Script(cut, cut, modeltest.Say("whole"))
+	p := w.pod()
+	s := p.say("hi")
+	if got := p.ended(s); got.text() != "whole" || got.finish() != "stop" {
+		t.Errorf("%q %v", got.text(), got)
+	}
+	w.model.Script(cut, cut, cut)
+	got := p.ended(p.invoke(&agentv1.InvokeRequest{Message: "more", SessionId: string(s.Session)}))
+	if e := got[len(got)-2].GetError(); got.finish() != "error" || e.GetCode() != "ModelUnavailable" {
+		t.Errorf("%v", got)
+	}
+}
+
+// Where nothing but calls follows a text that was cut, the text is taken back all the same.
+func TestCutBeforeCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, echo("look"))
+	w.model.Script(modeltest.Say("half").Cut(1), modeltest.Call("look", nil), modeltest.Say("."))
+	p := w.pod()
+	if got := p.ended(p.say("hi")); got.text() != "." || len(got.results()) != 1 {
+		t.Errorf("%q %v", got.text(), got)
+	}
+}
+
+func TestErrorsOfTheModel(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		answer modeltest.Answer
+		code   string
+	}{
+		"key":      {modeltest.Status(401, nil, `{"error":{"message":"bad key sk-1"}}`), "Unauthorized"},
+		"not ours": {modeltest.Body("text/event-stream", "data: {nonsense\n\n"), "ModelProtocol"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.model.Otherwise(tt.answer)
+			p := w.pod()
+			s := p.say("hi")
+			got := p.ended(s)
+			if e := got[len(got)-2].GetError(); got.finish() != "error" || e.GetCode() != tt.code || strings.Contains(e.String(), "sk-1") {
+				t.Errorf("%v", got)
+			}
+			if st := p.state(s); st.Status != "idle" || st.FinishReason != "error" {
+				t.Errorf("%v", st.Session)
+			}
+		})
+	}
+}
+
+func summarises(r modeltest.Request) bool {
+	return strings.Contains(string(r.Body), "Summarise the conversation")
+}
+
+// At 85 % of the window the model summarises what is old; what is last stays word for word.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, echo("look"))
+	w.model.When(summarises, modeltest.Say("the old days"))
+	w.model.Script(modeltest.Say("noted").Usage(3300, 1), modeltest.Say("fine"))
+	p := w.pod()
+	req := &agentv1.InvokeRequest{Message: "long " + strings.Repeat("word ", 1500), Model: &agentv1.ModelConfig{ContextWindow: 4000}}
+	s := p.invoke(req)
+	p.ended(s)
+	next := p.invoke(&agentv1.InvokeRequest{
+		Message: "short " + strings.Repeat("thing ", 1200), SessionId: string(s.Session), Model: &agentv1.ModelConfig{ContextWindow: 4000},
+	})
+	if got := p.ended(next); got.text() != "fine" {
+		t.Fatalf("%v", got)
+	}
+	requests := w.model.Requests()
+	body := string(requests[len(requests)-1].Body)
+	if !strings.Contains(body, "the old days") || strings.Contains(body, "word word") || !strings.Contains(body, "thing thing") {
+		t.Errorf("the model is told %.300s", body)
+	}
+	state := p.state(next)
+	if m := state.Messages; m[len(m)-2].Role != "system" || m[len(m)-2].Covers != 2 {
+		t.Errorf("%v", m)
+	}
+	w.model.Script(modeltest.Say("still there"))
+	last := p.invoke(&agentv1.InvokeRequest{Message: "and?", SessionId: string(s.Session)})
+	p.ended(last)
+	requests = w.model.Requests()
+	if body := string(requests[len(requests)-1].Body); !strings.Contains(body, "the old days") || !strings.Contains(body, "thing thing") {
+		t.Errorf("the model is told %.300s", body)
+	}
+}
+
+// Where the endpoint says that the context is too long, once is tried to shorten it.
+func TestContextOverflow(t *testing.T) {
+	t.Parallel()
+	overflow := modeltest.Status(400, nil, `{"error":{"message":"This model's maximum context length is 10 tokens","code":"context_length_exceeded"}}`)
+	w := newWorld(t)
+	w.model.Script(modeltest.Say("one"))
+	p := w.pod()
+	s := p.say("first")
+	p.ended(s)
+	w.model.When(summarises, modeltest.Say("in short"))
+	w.model.Script(overflow, modeltest.Say("two"))
+	if got := p.ended(p.invoke(&agentv1.InvokeRequest{Message: "second", SessionId: string(s.Session)})); got.text() != "two" {
+		t.Errorf("%v", got)
+	}
+	w.model.Script(overflow)
+	got := p.ended(p.say("alone"))
+	if e := got[len(got)-2].GetError(); e.GetCode() != "ContextOverflow" {
+		t.Errorf("%v", got)
+	}
+}
+
+// Of what was before the run, the last 30 messages are told; of the run itself, all.
+func TestHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, echo("look"))
+	w.model.Script(modeltest.Repeat(40, modeltest.Call("look", nil))...)
+	w.model.Otherwise(modeltest.Say("."))
+	p := w.pod()
+	var history []*agentv1.ChatMessage
+	for i := range 50 {
+		history = append(history, &agentv1.ChatMessage{Role: []string{"user", "assistant"}[i%2], Content: fmt.Sprintf("old %d.", i)})
+	}
+	s := p.invoke(&agentv1.InvokeRequest{Message: "the task", ChatHistory: history})
+	p.ended(s)
+	requests := w.model.Requests()
+	first, last := string(requests[0].Body), string(requests[40].Body)
+	if strings.Contains(first, "old 19.") || !strings.Contains(first, "old 20.") || !strings.Contains(first, "old 49.") {
+		t.Error("not the last 30 messages of chat_history")
+	}
+	if !strings.Contains(last, "the task") || strings.Count(last, `"role":"tool"`) != 40 {
+		t.Error("the run has forgotten itself")
+	}
+	p.ended(p.invoke(&agentv1.InvokeRequest{Message: "next", SessionId: string(s.Session), ChatHistory: history}))
+	requests = w.model.Requests()
+	body := string(requests[41].Body)
+	if strings.Contains(body, "old 49.") || strings.Contains(body, "the task") {
+		t.Error("more than the last 30 messages")
+	}
+	if n := strings.Count(body, `"role":"tool"`); n < 14 || n != strings.Count(body, `"role":"assistant","tool_calls"`) {
+		t.Errorf("%d tool messages and %d assistant messages with calls", n, strings.Count(body, `"role":"assistant","tool_calls"`))
+	}
+}
