@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/hecaton-dev/hecaton/pkg/config"
@@ -13,13 +14,17 @@ import (
 
 // Cluster is a running cluster. Its fields do not change.
 type Cluster struct {
-	Gateways     []Gateway
-	Registry     Service
-	Orchestrator Service
+	Gateways      []Gateway
+	Registry      Service
+	Orchestrators []Service
 	// NATSURL and RedisURL are the servers in use.
 	NATSURL, RedisURL config.Secret
+	// DataDir is the directory in use.
+	DataDir string
 
 	opts   Options
+	data   *data    // set before the pods start
+	agents []string // where the orchestrators will serve; set before the gateways start
 	cancel context.CancelFunc
 	done   chan struct{} // closed when everything has stopped
 	err    error         // static once done is closed
@@ -83,9 +88,10 @@ func (c *Cluster) run(ctx context.Context, started chan<- struct{}) error {
 		}
 	}
 	g := &lifecycle.Group{Logger: c.opts.Logger.With("service", "hecaton"), StopTimeout: stopTimeout}
-	var registry, orchestrator *pod
-	var gateways []*pod
+	var registry *pod
+	var gateways, orchestrators []*pod
 	var stopNATS, stopRedis func()
+	g.Add("data", starts(func(context.Context) error { return c.openData() }), func(context.Context) error { return c.data.close() })
 	g.Add("nats", starts(func(context.Context) (err error) { stopNATS, err = c.startNATS(); return err }),
 		func(context.Context) error { stopNATS(); return nil })
 	g.Add("redis", starts(func(context.Context) (err error) { stopRedis, err = c.startRedis(); return err }),
@@ -94,10 +100,10 @@ func (c *Cluster) run(ctx context.Context, started chan<- struct{}) error {
 		func(context.Context) error { return registry.stop() })
 	g.Add("gateways", starts(func(ctx context.Context) (err error) { gateways, err = c.startGateways(ctx); return err }),
 		func(context.Context) error { return stopAll(gateways) })
-	g.Add("orchestrator", starts(func(ctx context.Context) (err error) { orchestrator, err = c.startOrchestrator(ctx); return err }),
-		func(context.Context) error { return orchestrator.stop() })
+	g.Add("orchestrators", starts(func(ctx context.Context) (err error) { orchestrators, err = c.startOrchestrators(ctx); return err }),
+		func(context.Context) error { return stopAll(orchestrators) })
 	g.Go("pods", func(ctx context.Context) error {
-		return watch(ctx, append([]*pod{registry, orchestrator}, gateways...))
+		return watch(ctx, slices.Concat([]*pod{registry}, orchestrators, gateways))
 	}, nil)
 	g.Add("started", func(context.Context) error { close(started); return nil }, nil)
 	err := g.Run(ctx)

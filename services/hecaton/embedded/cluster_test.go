@@ -88,7 +88,7 @@ func TestCallCrossesGateways(t *testing.T) {
 			t.Errorf("through gateway %d: %v, %v", i, answer, err)
 		}
 	}
-	for _, admin := range []string{c.Gateways[0].Admin, c.Gateways[1].Admin, c.Registry.Admin, c.Orchestrator.Admin} {
+	for _, admin := range []string{c.Gateways[0].Admin, c.Gateways[1].Admin, c.Registry.Admin, c.Orchestrators[0].Admin} {
 		resp, err := http.Get("http://" + admin + "/readyz")
 		if err != nil {
 			t.Fatal(err)
@@ -176,8 +176,8 @@ func TestStartFails(t *testing.T) {
 		"HTTP port of the second gateway": {embedded.Options{Gateways: 2, Ports: embedded.Ports{HTTP: port - 1}}, "gateway 1 cannot listen on its HTTP port"},
 		"gRPC port":                       {embedded.Options{Ports: embedded.Ports{GRPC: port}}, "gateway 0 cannot listen on its gRPC port"},
 		"admin port":                      {embedded.Options{Ports: embedded.Ports{Admin: port}}, "gateway 0 cannot listen on its admin port"},
-		"registry's port":                 {embedded.Options{Registry: embedded.Ports{GRPC: port}}, "node-registry cannot listen on its gRPC port"},
-		"orchestrator's port":             {embedded.Options{Orchestrator: embedded.Ports{Admin: port}}, "agent-orchestrator cannot listen on its admin port"},
+		"registry's port":                 {embedded.Options{RegistryPorts: embedded.Ports{GRPC: port}}, "node-registry cannot listen on its gRPC port"},
+		"orchestrator's port":             {embedded.Options{OrchestratorPorts: embedded.Ports{Admin: port}}, "agent-orchestrator cannot listen on its admin port"},
 		"NATS that is away":               {embedded.Options{NATSURL: config.Secret(gone.URL()), StartTimeout: 300 * time.Millisecond}, "node-registry is not ready: bus"},
 		"Redis that is away":              {embedded.Options{RedisURL: "redis://127.0.0.1:1", StartTimeout: 300 * time.Millisecond}, "redis"},
 		"a wrong Redis":                   {embedded.Options{RedisURL: "http://x"}, "redis"},

@@ -11,6 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 )
 
@@ -24,19 +25,31 @@ type Options struct {
 	Host string
 	// Ports are those of the first gateway; gateway i has each plus i. 0 takes free ones.
 	Ports Ports
-	// Registry and Orchestrator are the ports of these; HTTP is not used, 0 takes free ones.
-	Registry, Orchestrator Ports
+	// RegistryPorts and OrchestratorPorts are those of the registry and of the first orchestrator, orchestrator i having each
+	// plus i; HTTP is not used, 0 takes free ones.
+	RegistryPorts, OrchestratorPorts Ports
+	// Orchestrators is how many there are; 0 means 1.
+	Orchestrators int
 
 	// NATSURL and RedisURL are servers to use; empty ones run in this process, on free loopback ports.
 	NATSURL, RedisURL config.Secret
+	// StorageURL is the PostgreSQL that keeps sessions; SQLite in the data directory where empty.
+	StorageURL config.Secret
+	// DataDir has the sessions (hecaton.db), the users' files (workspace) and the key that seals their secrets (secret.key);
+	// it is made where it is missing, and one cluster at a time may use it. Empty means a temporary one, which is removed at
+	// the end.
+	DataDir string
+	// Model answers runs whose requests name none.
+	Model Model
 
 	// Auth is how users are known; an empty mode means trusted.
 	Auth auth.Config
 	// Services is how services know each other.
 	Services auth.ServiceAuth
 	Trace    obs.TraceConfig
-	// Gateway changes the configuration of gateway i before it starts; may be nil.
-	Gateway func(i int, c *gateway.Config)
+	// Gateway and Orchestrator change the configuration of one of these before it starts; may be nil.
+	Gateway      func(i int, c *gateway.Config)
+	Orchestrator func(i int, c *orchestrator.Config)
 
 	// StartTimeout bounds the starting; 0 means 30 s.
 	StartTimeout time.Duration
@@ -44,6 +57,20 @@ type Options struct {
 	Version string
 	Logger  *slog.Logger
 }
+
+// Model is an OpenAI-compatible endpoint. Where neither BaseURL nor Key is given, or Offline is set, it is the scripted one
+// of this process (package offlinemodel).
+type Model struct {
+	Offline bool
+	BaseURL string
+	Key     config.Secret
+	Name    string
+	// Window is the model's context window in tokens; 0 asks the table of known models.
+	Window int
+}
+
+// IsOffline reports whether m is the model of this process.
+func (m Model) IsOffline() bool { return m.Offline || m.BaseURL == "" && m.Key == "" }
 
 // Ports are the ports of a pod.
 type Ports struct{ HTTP, GRPC, Admin int }
@@ -80,6 +107,12 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Gateways < 0 {
 		return o, errors.New("a cluster needs at least one gateway")
 	}
+	if o.Orchestrators == 0 {
+		o.Orchestrators = 1
+	}
+	if o.Orchestrators < 0 {
+		return o, errors.New("a cluster needs at least one orchestrator")
+	}
 	if o.Host == "" {
 		o.Host = loopback
 	}
@@ -90,17 +123,20 @@ func (o Options) withDefaults() (Options, error) {
 		o.StartTimeout = 30 * time.Second
 	}
 	o.Logger = obs.OrDiscard(o.Logger)
-	for _, p := range []Ports{o.Ports, o.Registry, o.Orchestrator} {
-		for _, port := range []int{p.HTTP, p.GRPC, p.Admin} {
-			if port < 0 || port+o.Gateways-1 > 65535 {
-				return o, fmt.Errorf("%d is no port for %d gateways, those of gateway i being i more", port, o.Gateways)
-			}
-		}
-	}
-	return o, nil
+	return o, errors.Join(o.Ports.check(o.Gateways), o.RegistryPorts.check(1), o.OrchestratorPorts.check(o.Orchestrators))
 }
 
-// plus returns the ports of gateway i.
+// check refuses ports that are none for each of n pods.
+func (p Ports) check(n int) error {
+	for _, port := range []int{p.HTTP, p.GRPC, p.Admin} {
+		if port < 0 || port+n-1 > 65535 {
+			return fmt.Errorf("%d is no port for %d pods, that of pod i being i more", port, n)
+		}
+	}
+	return nil
+}
+
+// plus returns the ports of pod i.
 func (p Ports) plus(i int) Ports {
 	add := func(port int) int {
 		if port == 0 {

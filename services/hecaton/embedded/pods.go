@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/config"
-	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 )
@@ -25,7 +25,7 @@ func (c *Cluster) startRegistry(ctx context.Context) (*pod, error) {
 		return nil, err
 	}
 	cfg.PodName = "registry-0"
-	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.Registry.GRPC), address(loopback, c.opts.Registry.Admin)
+	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.RegistryPorts.GRPC), address(loopback, c.opts.RegistryPorts.Admin)
 	cfg.RedisURL, cfg.NATSURL = c.RedisURL, c.NATSURL
 	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
 	app, err := registry.New(cfg, registry.Options{Logger: c.opts.Logger, Version: c.opts.Version})
@@ -64,6 +64,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.PeerAddr, cfg.PeerName = address(loopback, 0), loopback
 	cfg.NATSURL, cfg.RegistryAddr = c.NATSURL, "passthrough:///"+c.Registry.GRPC
 	cfg.Auth, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Services, c.opts.Trace
+	cfg.OrchestratorAddr = strings.Join(c.agents, ",")
 	cfg.DrainSpread = drainSpread
 	if c.opts.Gateway != nil {
 		c.opts.Gateway(i, &cfg)
@@ -80,29 +81,6 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	c.Gateways = append(c.Gateways, Gateway{
 		ID: app.ID(), HTTP: reachable(app.HTTPAddr()), GRPC: reachable(app.GRPCAddr()), Admin: app.AdminAddr(),
 	})
-	return p, nil
-}
-
-func (c *Cluster) startOrchestrator(ctx context.Context) (*pod, error) {
-	var cfg orchestrator.Config
-	for _, g := range c.Gateways {
-		cfg.Gateways = append(cfg.Gateways, g.GRPC)
-	}
-	if err := config.Defaults(&cfg); err != nil {
-		return nil, err
-	}
-	cfg.PodName = "orchestrator-0"
-	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.Orchestrator.GRPC), address(loopback, c.opts.Orchestrator.Admin)
-	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
-	app, err := orchestrator.New(cfg, orchestrator.Options{Logger: c.opts.Logger, Version: c.opts.Version})
-	if err != nil {
-		return nil, fmt.Errorf("agent-orchestrator: %w", err)
-	}
-	p, err := begin(ctx, "agent-orchestrator", app, map[Role]string{RoleGRPC: cfg.GRPCAddr, RoleAdmin: cfg.AdminAddr})
-	if err != nil {
-		return nil, err
-	}
-	c.Orchestrator = Service{GRPC: app.GRPCAddr(), Admin: app.AdminAddr()}
 	return p, nil
 }
 

@@ -17,7 +17,7 @@ var version = "dev"
 func main() {
 	ctx, release := lifecycle.Signals(context.Background())
 	code := cli.Run(ctx, cli.Env{
-		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Version: version,
+		Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Version: version,
 		Interactive: terminal(os.Stdin) && terminal(os.Stdout), Signals: signals,
 	})
 	release()

@@ -63,7 +63,8 @@ func runChat(ctx context.Context, e Env) error {
 	})
 	finish, err := cfg.talk(ctx, c)
 	if errors.Is(err, chat.ErrLeft) || finish == "interrupt" || e.Interactive && err == nil {
-		fmt.Fprintf(e.Stderr, "to go on: %s\n", cfg.again(c.Session()))
+		cfg.Session = c.Session()
+		fmt.Fprintf(e.Stderr, "to go on: %s\n", cfg.again(e.program()))
 	}
 	return finished(finish, err)
 }
@@ -90,9 +91,9 @@ func (c chatConfig) talk(ctx context.Context, talk *chat.Conversation) (finish s
 	return finish, err
 }
 
-// again is the command that goes on with a session.
-func (c chatConfig) again(session string) string {
-	return "hecaton chat --server " + strings.Join(c.Server, ",") + " --user " + quoted(c.User) + " --session " + session
+// again is the command that goes on with the session.
+func (c chatConfig) again(program string) string {
+	return quoted(program) + " chat --server " + strings.Join(c.Server, ",") + " --user " + quoted(c.User) + " --session " + quoted(c.Session)
 }
 
 // quoted is a word for a shell.

@@ -17,6 +17,7 @@ import (
 
 // Env is what a command is given.
 type Env struct {
+	Program        string    // as it was called; empty means hecaton
 	Args           []string  // without the program's name
 	Environ        []string  // as [os.Environ]
 	Stdin          io.Reader // nil for none
@@ -26,6 +27,13 @@ type Env struct {
 	Interactive bool
 	// Signals takes the signals that end a program away from ctx; nil where all there is of them is the end of ctx.
 	Signals func() (signals <-chan os.Signal, stop func())
+}
+
+func (e Env) program() string {
+	if e.Program == "" {
+		return "hecaton"
+	}
+	return e.Program
 }
 
 // command is one word after "hecaton".

@@ -11,8 +11,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 )
 
-// summary says where everything is.
-func summary(c *embedded.Cluster, cfg upConfig) string {
+// summary says where everything is, and why the data directory is a temporary one, where it is.
+func summary(c *embedded.Cluster, cfg upConfig, temporary string) string {
 	var b strings.Builder
 	gateways := "one gateway"
 	if n := len(c.Gateways); n > 1 {
@@ -30,9 +30,23 @@ func summary(c *embedded.Cluster, cfg upConfig) string {
 		fmt.Fprintf(&b, "  %-20s %28s  gRPC %-21s  admin http://%s\n", name, "", s.GRPC, s.Admin)
 	}
 	row("node-registry", c.Registry)
-	row("agent-orchestrator", c.Orchestrator)
+	for i, o := range c.Orchestrators {
+		name := "agent-orchestrator"
+		if len(c.Orchestrators) > 1 {
+			name = fmt.Sprintf("orchestrator %d", i)
+		}
+		row(name, o)
+	}
 	fmt.Fprintf(&b, "  %-20s %s\n", "NATS", server(c.NATSURL, cfg.NATSURL == ""))
 	fmt.Fprintf(&b, "  %-20s %s\n", "Redis", server(c.RedisURL, cfg.RedisURL == ""))
+	if temporary != "" {
+		temporary = " (temporary: " + temporary + ")"
+	}
+	fmt.Fprintf(&b, "  %-20s %s%s\n", "data", c.DataDir, temporary)
+	if cfg.StorageURL != "" {
+		fmt.Fprintf(&b, "  %-20s PostgreSQL, %s\n", "sessions", server(cfg.StorageURL, false))
+	}
+	fmt.Fprintf(&b, "  %-20s %s\n", "model", modelName(cfg.model()))
 	if !loopback(cfg.Host) {
 		fmt.Fprintf(&b, "\n  The gateways listen on %s: HTTP and gRPC can be reached from other machines.\n", cfg.Host)
 	}
@@ -56,4 +70,19 @@ func server(address config.Secret, own bool) string {
 		}
 	}
 	return strings.Join(hosts, ", ")
+}
+
+// modelName says which model answers where a request names none.
+func modelName(m embedded.Model) string {
+	if m.IsOffline() {
+		return "offline: a scripted one in this process, which follows plain commands (OPENAI_BASE_URL names a real one)"
+	}
+	at := "api.openai.com"
+	if m.BaseURL != "" {
+		at = server(config.Secret(m.BaseURL), false)
+	}
+	if m.Name == "" {
+		return at + "; requests must name a model, since OPENAI_MODEL is not set"
+	}
+	return printable(m.Name) + " at " + at
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
@@ -26,8 +28,17 @@ type upConfig struct {
 
 	Insecure bool `conf:"insecure" help:"let others in who prove nothing: trusted mode, or open gRPC, on another address than loopback"`
 
-	NATSURL  config.Secret `conf:"nats-url" env:"NATS_URL" help:"NATS to use; in this process where empty"`
-	RedisURL config.Secret `conf:"redis-url" env:"REDIS_URL" help:"Redis to use; in this process where empty"`
+	Orchestrators int           `conf:"orchestrators" default:"1" help:"how many agent-orchestrators"`
+	DataDir       string        `conf:"data-dir" help:"directory of sessions and users' files; where empty hecaton in $XDG_DATA_HOME or ~/.local/share, with --demo a temporary one"`
+	StorageURL    config.Secret `conf:"storage-url" env:"HECATON_STORAGE_URL" help:"PostgreSQL that keeps the sessions; SQLite in the data directory where empty"`
+	NATSURL       config.Secret `conf:"nats-url" env:"NATS_URL" help:"NATS to use; in this process where empty"`
+	RedisURL      config.Secret `conf:"redis-url" env:"REDIS_URL" help:"Redis to use; in this process where empty"`
+
+	LLM          string        `conf:"llm" env:"LLM" help:"model of requests that name none: openai, or offline for a small scripted one in this process; offline where neither an endpoint nor a key is given"`
+	OpenAIURL    string        `conf:"openai-base-url" env:"OPENAI_BASE_URL" help:"OpenAI-compatible endpoint; that of OpenAI where only a key is given"`
+	OpenAIKey    config.Secret `conf:"openai-api-key" env:"OPENAI_API_KEY" help:"key of the endpoint"`
+	OpenAIModel  string        `conf:"openai-model" env:"OPENAI_MODEL" help:"model of requests that name none"`
+	OpenAIWindow int           `conf:"openai-context-window" env:"OPENAI_CONTEXT_WINDOW" help:"that model's window in tokens; 0 asks the table of known models"`
 
 	Auth     auth.Config
 	Services auth.ServiceAuth
@@ -40,6 +51,18 @@ func (c upConfig) Validate() error {
 	var problems []error
 	if c.Gateways < 1 {
 		problems = append(problems, errors.New("--gateways must be at least 1"))
+	}
+	if c.Orchestrators < 1 {
+		problems = append(problems, errors.New("--orchestrators must be at least 1"))
+	}
+	switch c.LLM {
+	case "", "offline":
+	case "openai":
+		if c.model().IsOffline() {
+			problems = append(problems, errors.New("--llm openai needs OPENAI_BASE_URL or OPENAI_API_KEY"))
+		}
+	default:
+		problems = append(problems, fmt.Errorf("--llm is %q, must be openai or offline", c.LLM))
 	}
 	for flag, port := range map[string]int{"http": c.HTTPPort, "grpc": c.GRPCPort, "admin": c.AdminPort} {
 		if port < 0 || port+c.Gateways-1 > 65535 {
@@ -69,7 +92,7 @@ func up(ctx context.Context, e Env) error {
 	if err := e.load("up", &cfg, nil); err != nil {
 		return err
 	}
-	cluster, err := embedded.Start(ctx, cfg.options(e))
+	cluster, why, err := startCluster(ctx, e, cfg)
 	switch {
 	case err == nil:
 	case stopped(ctx, err):
@@ -77,7 +100,7 @@ func up(ctx context.Context, e Env) error {
 	default:
 		return portHint(err)
 	}
-	fmt.Fprint(e.Stdout, summary(cluster, cfg))
+	fmt.Fprint(e.Stdout, summary(cluster, cfg, why))
 	d, problem := demonstrate(ctx, e, cluster, cfg)
 	if problem == nil {
 		wait(ctx, e, cluster)
@@ -85,6 +108,51 @@ func up(ctx context.Context, e Env) error {
 	err = errors.Join(problem, cluster.Stop())
 	d.stop() // after the cluster, so that calls of its tools may finish
 	return err
+}
+
+// startCluster starts it on the data directory that is wanted. Where nobody has named one, and the usual one cannot be used,
+// it takes a temporary one; temporary says why.
+func startCluster(ctx context.Context, e Env, cfg upConfig) (_ *embedded.Cluster, temporary string, err error) {
+	o := cfg.options(e)
+	switch {
+	case cfg.DataDir != "":
+	case cfg.Demo:
+		temporary = "a demo keeps nothing"
+	case e.dataHome() == "":
+		temporary = "neither XDG_DATA_HOME nor HOME says where to keep it"
+	default:
+		o.DataDir = filepath.Join(e.dataHome(), "hecaton")
+	}
+	cluster, err := embedded.Start(ctx, o)
+	var unusable *embedded.DataError
+	if cfg.DataDir == "" && o.DataDir != "" && errors.As(err, &unusable) {
+		temporary = unusable.Error()
+		o.DataDir = ""
+		cluster, err = embedded.Start(ctx, o)
+	}
+	return cluster, temporary, err
+}
+
+// dataHome is where programs of this user keep their data (XDG Base Directory Specification); "" where nobody says.
+func (e Env) dataHome() string {
+	if dir := e.variable("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	for _, home := range []string{"HOME", "USERPROFILE"} {
+		if dir := e.variable(home); dir != "" {
+			return filepath.Join(dir, ".local", "share")
+		}
+	}
+	return ""
+}
+
+func (e Env) variable(name string) string {
+	for _, pair := range e.Environ {
+		if value, ok := strings.CutPrefix(pair, name+"="); ok {
+			return value
+		}
+	}
+	return ""
 }
 
 // demonstrate shows the demo, where it is wanted. The node it returns may be nil.
@@ -103,7 +171,12 @@ func demonstrate(ctx context.Context, e Env, cluster *embedded.Cluster, cfg upCo
 	case err != nil:
 		return d, fmt.Errorf("demo: %w", err)
 	}
-	_, err = fmt.Fprint(e.Stdout, said)
+	if _, err = fmt.Fprint(e.Stdout, said); err == nil {
+		err = d.run(ctx, e)
+	}
+	if stopped(ctx, err) {
+		err = nil
+	}
 	return d, err
 }
 
@@ -122,14 +195,23 @@ func wait(ctx context.Context, e Env, cluster *embedded.Cluster) {
 func (c upConfig) options(e Env) embedded.Options {
 	o := embedded.Options{
 		Gateways: c.Gateways, Host: c.Host, Ports: embedded.Ports{HTTP: c.HTTPPort, GRPC: c.GRPCPort, Admin: c.AdminPort},
+		Orchestrators: c.Orchestrators, DataDir: c.DataDir, StorageURL: c.StorageURL, Model: c.model(),
 		NATSURL: c.NATSURL, RedisURL: c.RedisURL, Auth: c.Auth, Services: c.Services, Trace: c.Trace,
 		Version: e.build(), Logger: e.logger(c.Log),
 	}
 	if c.GRPCPort != 0 {
-		o.Registry = embedded.Ports{GRPC: c.usual(9090), Admin: c.usual(9190)}
-		o.Orchestrator = embedded.Ports{GRPC: c.usual(9091), Admin: c.usual(9191)}
+		o.RegistryPorts = embedded.Ports{GRPC: c.usual(9090), Admin: c.usual(9190)}
+		if c.Orchestrators == 1 {
+			o.OrchestratorPorts = embedded.Ports{GRPC: c.usual(9091), Admin: c.usual(9191)}
+		}
 	}
 	return o
+}
+
+func (c upConfig) model() embedded.Model {
+	return embedded.Model{
+		Offline: c.LLM == "offline", BaseURL: c.OpenAIURL, Key: c.OpenAIKey, Name: c.OpenAIModel, Window: c.OpenAIWindow,
+	}
 }
 
 // usual returns a port that nobody has asked for by name, where it is free and no gateway's; else 0.

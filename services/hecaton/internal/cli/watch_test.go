@@ -71,12 +71,12 @@ func TestWatch(t *testing.T) {
 // A registry that is replaced costs events, which is said, and not the watch.
 func TestWatchAgain(t *testing.T) {
 	t.Parallel()
-	o := embedded.Options{Registry: embedded.Ports{GRPC: testkit.FreePort()}}
+	o := embedded.Options{RegistryPorts: embedded.Ports{GRPC: testkit.FreePort()}}
 	first, err := embedded.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := start(t, nil, "watch", "--user", "ana", "--registry", "127.0.0.1:"+strconv.Itoa(o.Registry.GRPC))
+	w := start(t, nil, "watch", "--user", "ana", "--registry", "127.0.0.1:"+strconv.Itoa(o.RegistryPorts.GRPC))
 	w.says("watching")
 	if err := first.Stop(); err != nil {
 		t.Error(err)

@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/chat"
+)
+
+const (
+	// demoGoal is one that the offline model understands, too.
+	demoGoal = "read the file hello.txt"
+	// demoAnswer is how long the person at the terminal has to approve.
+	demoAnswer = 10 * time.Second
+)
+
+// run gives an agent a goal through the last gateway, shows what it does, and says how to go on. Only ctx's end is an error: a
+// model that fails is nothing that the cluster could not be used without.
+func (d *demo) run(ctx context.Context, e Env) error {
+	input, standIn := chat.NewInput(strings.NewReader(""), false), &chat.StandIn{Says: "there is no terminal to ask at: approved, since this is a demo"}
+	rule := "asks before it runs"
+	if e.Interactive {
+		input.Close()
+		input = chat.NewInput(e.Stdin, true)
+		standIn = &chat.StandIn{After: demoAnswer, Says: "nobody has answered: approved, since this is a demo"}
+		rule += fmt.Sprintf("; after %v the demo approves it by itself", demoAnswer)
+	}
+	defer input.Close()
+	asked := len(d.cluster.Gateways) - 1
+	servers := []string{"http://" + d.cluster.Gateways[asked].HTTP}
+	for _, g := range d.cluster.Gateways[:asked] {
+		servers = append(servers, "http://"+g.HTTP)
+	}
+	fmt.Fprintf(e.Stdout, "\nA run of an agent\n\n  the goal     %s\n  is given     through gateway %d, by POST %s/api/agent/invoke\n  read_file    %s\n\n",
+		demoGoal, asked, servers[0], rule)
+	c := chat.New(chat.Options{
+		Client: &chat.Client{Servers: servers, User: demoUser, Token: config.Secret(d.token)},
+		Input:  input, Out: e.Stdout, Node: demoNode, StandIn: standIn, AskAbout: []string{"read_file"},
+	})
+	began := time.Now()
+	finish, err := c.Say(ctx, demoGoal)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		fmt.Fprintf(e.Stdout, "\nThe run failed: %s\n", chat.Safe(err.Error()))
+	default:
+		fmt.Fprintf(e.Stdout, "\nThe run ended with %q after %s.\n", chat.Safe(finish), time.Since(began).Round(time.Millisecond))
+	}
+	token := ""
+	if d.token != "" {
+		token = " (HECATON_TOKEN has a JWT of user " + demoUser + ")"
+	}
+	again := chatConfig{Server: servers, User: demoUser, Session: c.Session()}
+	_, err = fmt.Fprintf(e.Stdout, "Go on with it%s:\n\n  %s\n", token, again.again(e.program()))
+	return err
+}
