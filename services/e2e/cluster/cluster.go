@@ -18,20 +18,37 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 )
 
-// Options of a cluster; the zero value has two gateways and one registry, in trusted mode.
+// Options of a cluster; the zero value has two gateways, one registry and no orchestrator, in trusted mode.
 type Options struct {
-	// Gateways below zero are none, for a test that starts them itself.
-	Gateways, Registries int
+	// Gateways below zero are none, for a test that starts them itself. GatewayProcesses come behind them, each a process
+	// of its own (Gateway.Process).
+	Gateways, Registries, GatewayProcesses int
+	// Orchestrators know all gateways that Start starts, and all gateways know them.
+	Orchestrators int
+	// OrchestratorProcesses makes each orchestrator a process of its own, which can be killed and paused.
+	OrchestratorProcesses bool
+	// Paired has gateway i ask orchestrator i modulo their number only, so that a test knows which one runs what.
+	Paired bool
+	// Database is the orchestrators' (see [EachStorage]); an SQLite file of the cluster's own where empty.
+	Database string
+	// Model is the URL of the OpenAI-compatible endpoint of requests that name none (package modeltest); where empty, each
+	// orchestrator has an offline model.
+	Model string
 	// RedisURL and NATSURL name servers that are there already; where empty, the cluster has its own.
 	RedisURL, NATSURL string
 	// Gateway changes the configuration of gateway i before it starts.
 	Gateway func(i int, c *gateway.Config)
 	// Registry changes the configuration of every registry.
 	Registry func(c *registry.Config)
+	// Orchestrator changes the configuration of orchestrator i before it starts.
+	Orchestrator func(i int, c *orchestrator.Config)
+	// Logger hears all pods of this process; where nil, they are silent unless TEST_LOG is set.
+	Logger *slog.Logger
 }
 
 // Cluster is a running cluster.
@@ -42,7 +59,11 @@ type Cluster struct {
 	Gateways []*Gateway
 	// Registries are the replicas; the gateways know all of them.
 	Registries []*Pod
-	opts       Options
+	// Orchestrators are those of Options.
+	Orchestrators []*Orchestrator
+	// Blobs is the directory that has the files of users.
+	Blobs string
+	opts  Options
 }
 
 // Pod is one running service.
@@ -58,6 +79,7 @@ type Gateway struct {
 	Pod
 	HTTP, GRPC, Admin string
 	Tools             toolv1.ToolServiceClient
+	Process           *Process // nil where it runs in this process
 	conn              *grpc.ClientConn
 }
 
@@ -76,6 +98,7 @@ func Start(t testing.TB, opts Options) *Cluster {
 	for range max(1, opts.Registries) {
 		c.StartRegistry()
 	}
+	c.placeOrchestrators()
 	n := opts.Gateways
 	if n == 0 {
 		n = 2
@@ -83,10 +106,23 @@ func Start(t testing.TB, opts Options) *Cluster {
 	for range n {
 		c.StartGateway()
 	}
+	for range opts.GatewayProcesses {
+		c.StartGatewayProcess()
+	}
+	for _, o := range c.Orchestrators {
+		o.Start()
+	}
 	return c
 }
 
 func (c *Cluster) logger() *slog.Logger {
+	if c.opts.Logger != nil {
+		return c.opts.Logger
+	}
+	return logger()
+}
+
+func logger() *slog.Logger {
 	if os.Getenv("TEST_LOG") == "" {
 		return nil
 	}
@@ -96,11 +132,7 @@ func (c *Cluster) logger() *slog.Logger {
 // StartRegistry adds a registry. Gateways that run already do not know it.
 func (c *Cluster) StartRegistry() *Pod {
 	c.t.Helper()
-	var cfg registry.Config
-	must(c.t, config.Defaults(&cfg))
-	cfg.PodName = fmt.Sprintf("registry-%d", len(c.Registries))
-	cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
-	p := c.startRegistry(cfg)
+	p := c.startRegistry(c.registryConfig(len(c.Registries), "127.0.0.1:0"))
 	c.Registries = append(c.Registries, p)
 	return p
 }
@@ -109,19 +141,23 @@ func (c *Cluster) StartRegistry() *Pod {
 func (c *Cluster) RestartRegistry(i int) {
 	c.t.Helper()
 	c.Registries[i].Stop(c.t)
+	c.Registries[i] = c.startRegistry(c.registryConfig(i, c.Registries[i].Addr))
+}
+
+func (c *Cluster) registryConfig(i int, addr string) registry.Config {
 	var cfg registry.Config
 	must(c.t, config.Defaults(&cfg))
 	cfg.PodName = fmt.Sprintf("registry-%d", i)
-	cfg.GRPCAddr, cfg.AdminAddr = c.Registries[i].Addr, "127.0.0.1:0"
-	c.Registries[i] = c.startRegistry(cfg)
-}
-
-func (c *Cluster) startRegistry(cfg registry.Config) *Pod {
-	c.t.Helper()
+	cfg.GRPCAddr, cfg.AdminAddr = addr, "127.0.0.1:0"
 	cfg.RedisURL, cfg.NATSURL = config.Secret(c.opts.RedisURL), config.Secret(c.opts.NATSURL)
 	if c.opts.Registry != nil {
 		c.opts.Registry(&cfg)
 	}
+	return cfg
+}
+
+func (c *Cluster) startRegistry(cfg registry.Config) *Pod {
+	c.t.Helper()
 	app, err := registry.New(cfg, registry.Options{Logger: c.logger()})
 	must(c.t, err)
 	p := &Pod{}
@@ -168,7 +204,7 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	cfg.PeerAddr = "127.0.0.1:0"
 	cfg.NATSURL = config.Secret(c.opts.NATSURL)
-	cfg.RegistryAddr = c.registryTarget()
+	cfg.RegistryAddr, cfg.OrchestratorAddr = c.registryTarget(), c.orchestratorTarget(i)
 	cfg.Auth.Mode = auth.Trusted
 	cfg.DrainSpread = 200 * time.Millisecond
 	cfg.DrainGrace = 5 * time.Second

@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -158,4 +159,30 @@ func (l *Ledger) Check(t testing.TB, expected ...string) map[string]int {
 	}
 	t.Logf("%d calls ended: %v; tried again after %v", len(l.ended), reasons, l.retries)
 	return reasons
+}
+
+// Seen returns how often the node saw call n.
+func (l *Ledger) Seen(n int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.executed[n]
+}
+
+// Once fails unless the node saw exactly the calls with these numbers, each once.
+func (l *Ledger) Once(t testing.TB, numbers ...int) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	want := map[int]int{}
+	for _, n := range numbers {
+		want[n] = 1
+	}
+	if !maps.Equal(l.executed, want) {
+		t.Errorf("the node saw calls %v, want %v once", l.executed, numbers)
+	}
+	for id, times := range l.ids {
+		if times != 1 {
+			t.Errorf("the node saw the call %s %d times", id, times)
+		}
+	}
 }

@@ -11,7 +11,12 @@ import (
 // Metric reads a sample of the gateway's /metrics by its full name, labels included; 0 where it is missing.
 func (g *Gateway) Metric(t testing.TB, name string) float64 {
 	t.Helper()
-	resp, err := httpClient.Get("http://" + g.Admin + "/metrics")
+	return metric(t, g.Admin, name)
+}
+
+func metric(t testing.TB, admin, name string) float64 {
+	t.Helper()
+	resp, err := httpClient.Get("http://" + admin + "/metrics")
 	must(t, err)
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)

@@ -2,30 +2,33 @@ package cluster
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
+	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
-	"github.com/hecaton-dev/hecaton/pkg/config"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 )
 
 // The environment of a child of a test binary that is one pod, and nothing else.
 const (
-	envRole     = "E2E_POD"
-	envNATS     = "E2E_POD_NATS"
-	envRedis    = "E2E_POD_REDIS"
-	envRegistry = "E2E_POD_REGISTRY"
+	envRole   = "E2E_POD"
+	envConfig = "E2E_POD_CONFIG" // its configuration by encoding/gob, which keeps secrets as they are, in base64
 )
 
-// Process is a pod that is a process of its own, so that it can be killed without a word.
+// Process is a pod that is a process of its own, so that it can be killed without a word. It ends with its test.
 type Process struct{ cmd *exec.Cmd }
 
 // Kill sends SIGKILL and waits until the process is gone.
@@ -34,11 +37,32 @@ func (p *Process) Kill() {
 	_ = p.cmd.Wait()         // killed, as asked
 }
 
+// Terminate sends SIGTERM and waits until the process is gone.
+func (p *Process) Terminate(t testing.TB) {
+	t.Helper()
+	must(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	if err := p.cmd.Wait(); err != nil {
+		t.Errorf("the pod's process ended with: %v", err)
+	}
+}
+
+// Pause stops the process where it is (SIGSTOP): it keeps its connections and does nothing until Continue.
+func (p *Process) Pause(t testing.TB) {
+	t.Helper()
+	must(t, p.cmd.Process.Signal(syscall.SIGSTOP))
+}
+
+// Continue ends a pause.
+func (p *Process) Continue(t testing.TB) {
+	t.Helper()
+	must(t, p.cmd.Process.Signal(syscall.SIGCONT))
+}
+
 // StartGatewayProcess adds a gateway in a process of its own. The package's TestMain must be [Main].
 func (c *Cluster) StartGatewayProcess() (*Gateway, *Process) {
 	c.t.Helper()
-	p, addrs := c.startProcess("gateway")
-	g := &Gateway{HTTP: addrs[0], GRPC: addrs[1], Admin: addrs[2]}
+	p, addrs := c.startProcess("gateway", c.GatewayConfig(len(c.Gateways)))
+	g := &Gateway{HTTP: addrs[0], GRPC: addrs[1], Admin: addrs[2], Process: p}
 	g.once.Do(func() {}) // there is nothing in this process to stop
 	g.connect(c.t)
 	c.Gateways = append(c.Gateways, g)
@@ -48,17 +72,19 @@ func (c *Cluster) StartGatewayProcess() (*Gateway, *Process) {
 // StartRegistryProcess adds a registry in a process of its own; gateways that start later know it.
 func (c *Cluster) StartRegistryProcess() *Process {
 	c.t.Helper()
-	p, addrs := c.startProcess("registry")
+	p, addrs := c.startProcess("registry", c.registryConfig(len(c.Registries), "127.0.0.1:0"))
 	r := &Pod{Addr: addrs[0]}
 	r.once.Do(func() {})
 	c.Registries = append(c.Registries, r)
 	return p
 }
 
-func (c *Cluster) startProcess(role string) (*Process, []string) {
+func (c *Cluster) startProcess(role string, cfg any) (*Process, []string) {
 	c.t.Helper()
+	var encoded bytes.Buffer
+	must(c.t, gob.NewEncoder(&encoded).Encode(cfg))
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envRole+"="+role, envNATS+"="+c.opts.NATSURL, envRedis+"="+c.opts.RedisURL, envRegistry+"="+c.registryTarget())
+	cmd.Env = append(os.Environ(), envRole+"="+role, envConfig+"="+base64.StdEncoding.EncodeToString(encoded.Bytes()))
 	cmd.Stderr = os.Stderr
 	life, err := cmd.StdinPipe() // closed with this process, however that ends
 	must(c.t, err)
@@ -78,7 +104,8 @@ func (c *Cluster) startProcess(role string) (*Process, []string) {
 	return p, strings.Fields(addrs)
 }
 
-// runProcess runs a pod until the process is killed or its parent is gone. It returns where this process is none.
+// runProcess runs a pod until the process is killed or told to end, or its parent is gone. It returns where this process is
+// none.
 func runProcess() {
 	role := os.Getenv(envRole)
 	if role == "" {
@@ -88,47 +115,67 @@ func runProcess() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	run := map[string]func() error{"gateway": runGateway, "registry": runRegistry}[role]
-	fmt.Fprintln(os.Stderr, role, run())
-	os.Exit(1)
+	run := map[string]func() error{"gateway": runGateway, "registry": runRegistry, "orchestrator": runOrchestrator}[role]
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, role, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// readConfig reads the configuration that a parent gave.
+func readConfig(cfg any) error {
+	encoded, err := base64.StdEncoding.DecodeString(os.Getenv(envConfig))
+	if err != nil {
+		return err
+	}
+	return gob.NewDecoder(bytes.NewReader(encoded)).Decode(cfg)
 }
 
 func runGateway() error {
 	var cfg gateway.Config
-	if err := config.Defaults(&cfg); err != nil {
+	if err := readConfig(&cfg); err != nil {
 		return err
 	}
-	cfg.PodName = "gateway-process"
-	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr, cfg.PeerAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	cfg.NATSURL, cfg.RegistryAddr = config.Secret(os.Getenv(envNATS)), os.Getenv(envRegistry)
-	cfg.Auth.Mode = auth.Trusted
-	app, err := gateway.New(cfg, gateway.Options{})
+	app, err := gateway.New(cfg, gateway.Options{Logger: logger()})
 	if err != nil {
 		return err
 	}
-	return serve(app.Run, app.Started(), func() { fmt.Fprintln(os.Stdout, "serving", app.HTTPAddr(), app.GRPCAddr(), app.AdminAddr()) })
+	return serve(app.Run, app.Started(), func() []string { return []string{app.HTTPAddr(), app.GRPCAddr(), app.AdminAddr()} })
 }
 
 func runRegistry() error {
 	var cfg registry.Config
-	if err := config.Defaults(&cfg); err != nil {
+	if err := readConfig(&cfg); err != nil {
 		return err
 	}
-	cfg.PodName, cfg.GRPCAddr, cfg.AdminAddr = "registry-process", "127.0.0.1:0", "127.0.0.1:0"
-	cfg.RedisURL, cfg.NATSURL = config.Secret(os.Getenv(envRedis)), config.Secret(os.Getenv(envNATS))
-	app, err := registry.New(cfg, registry.Options{})
+	app, err := registry.New(cfg, registry.Options{Logger: logger()})
 	if err != nil {
 		return err
 	}
-	return serve(app.Run, app.Started(), func() { fmt.Fprintln(os.Stdout, "serving", app.GRPCAddr()) })
+	return serve(app.Run, app.Started(), func() []string { return []string{app.GRPCAddr()} })
 }
 
-func serve(run func(context.Context) error, started <-chan struct{}, announce func()) error {
+func runOrchestrator() error {
+	var cfg orchestrator.Config
+	if err := readConfig(&cfg); err != nil {
+		return err
+	}
+	app, err := orchestrator.New(cfg, orchestrator.Options{Logger: logger(), Version: "test"})
+	if err != nil {
+		return err
+	}
+	return serve(app.Run, app.Started(), func() []string { return []string{app.GRPCAddr(), app.AdminAddr()} })
+}
+
+func serve(run func(context.Context) error, started <-chan struct{}, addrs func() []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
 	ended := make(chan error, 1)
-	go func() { ended <- run(context.Background()) }()
+	go func() { ended <- run(ctx) }()
 	select {
 	case <-started:
-		announce()
+		fmt.Fprintln(os.Stdout, "serving", strings.Join(addrs(), " "))
 		return <-ended
 	case err := <-ended:
 		return errors.Join(errors.New("ended while it started"), err)

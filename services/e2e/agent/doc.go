@@ -1,0 +1,2 @@
+// Package agent tests runs of agents on whole clusters: two gateways, two orchestrators, real databases.
+package agent
