@@ -146,7 +146,7 @@ func addFieldsOfInterrupt(b []byte, i *agentv1.Interrupt) []byte {
 		b = appendString(append(b, `{"tool_call_id":`...), c.GetToolCallId())
 		b = addString(b, "tool_name", c.GetToolName())
 		b = addObject(b, "tool_args", c.GetToolArgsJson())
-		b = addText(b, "node_id", c.GetNodeId())
+		b = addString(b, "node_id", c.GetNodeId())
 		b = addString(b, "digest", c.GetDigest())
 		b = append(addTime(b, "expires_at", c.GetExpiresAt()), '}')
 	}

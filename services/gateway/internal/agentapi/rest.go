@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
@@ -43,8 +42,8 @@ func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) 
 		}),
 		runtime.WithUnescapingMode(runtime.UnescapingModeAllExceptReserved), // "All" would split "a%2Fb", which is one id
 		runtime.WithDisablePathLengthFallback(),
-		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
-			restProblem(err).Write(w)
+		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
+			restProblem(r, err).Write(w)
 		}),
 		runtime.WithRoutingErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, code int) {
 			edge.Problem{
@@ -84,28 +83,27 @@ func (a *API) forward(w http.ResponseWriter, r *http.Request, ctx context.Contex
 	}
 	r = r.Clone(ctx)
 	r.Header = http.Header{}
-	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil } // again, for errors
+	r.Body, _ = r.GetBody()
 	r.URL.RawPath = r.URL.EscapedPath() // where it is empty they would decode Path a second time
 	a.rest.ServeHTTP(w, r)
 	return nil
 }
 
 // restProblem describes an error of the generated handlers or of an orchestrator.
-func restProblem(err error) edge.Problem {
+func restProblem(r *http.Request, err error) edge.Problem {
 	var malformed *runtime.HTTPStatusError
 	if errors.As(err, &malformed) {
 		return edge.NewProblem(&edge.BadRequest{Message: "the path is not escaped well"}, nil)
 	}
 	if st, ok := status.FromError(err); ok && st.Code() == codes.InvalidArgument && len(st.Details()) == 0 {
-		return edge.NewProblem(&edge.BadRequest{Message: plain(st.Message())}, nil)
+		var body []byte
+		if again, err := r.GetBody(); err == nil {
+			body, _ = io.ReadAll(again) // from memory
+		}
+		return edge.NewProblem(&edge.BadRequest{Message: blame(st.Message(), body)}, nil)
 	}
 	return problem(err)
-}
-
-// plain takes the marks of the JSON decoder off its message: a prefix, and a space that is not always the same.
-func plain(message string) string {
-	message = strings.ReplaceAll(message, "\u00a0", " ")
-	return strings.TrimPrefix(message, "proto: ")
 }
 
 // rewrite changes the answers whose form in JSON is not that of their protos.

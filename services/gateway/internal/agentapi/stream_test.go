@@ -191,19 +191,35 @@ func TestLostAfterTheFirstEvent(t *testing.T) {
 	wantSeqs(t, g.do(t, "POST", "/api/agent/invoke", hello), 7, 8, 9, 10, 11)
 }
 
+// read reads a stream up to a line.
+func read(t *testing.T, lines *bufio.Scanner, line string) {
+	t.Helper()
+	for lines.Scan() {
+		if lines.Text() == line {
+			return
+		}
+	}
+	t.Fatalf("it ended before %q: %v", line, lines.Err())
+}
+
 // Nobody is there any more: the stream ends, and says what to do.
 func TestLostForGood(t *testing.T) {
 	t.Parallel()
+	heard := make(chan struct{})
 	p := startPod(t, &script{invoke: func(p *pod, _ *agentv1.InvokeRequest, s grpc.ServerStreamingServer[agentv1.InvokeResponse]) error {
 		_ = say(s, text(1, "a"))
+		<-heard
 		return p.die(s)
 	}})
 	g := startGateway(t, func(_ *auth.Config, c *agentapi.Config) {
 		c.Patience, c.Admission = 50*time.Millisecond, 50*time.Millisecond
 	}, p)
-	body, err := io.ReadAll(g.do(t, "POST", "/api/agent/invoke", hello).Body)
-	if err != nil || !strings.Contains(string(body), "id: 1\n") || !strings.Contains(string(body), "come back with Last-Event-ID") {
-		t.Errorf("%v: %s", err, body)
+	lines := bufio.NewScanner(g.do(t, "POST", "/api/agent/invoke", hello).Body)
+	read(t, lines, "id: 1")
+	close(heard)
+	read(t, lines, ": the rest of the events cannot be had right now, come back with Last-Event-ID")
+	if lines.Scan(); lines.Scan() {
+		t.Errorf("it goes on: %s", lines.Text())
 	}
 	wantProblem(t, g.do(t, "POST", "/api/agent/invoke", hello), http.StatusServiceUnavailable, "AGENT_UNAVAILABLE")
 	wantProblem(t, g.do(t, "GET", "/api/agent/sessions", ""), http.StatusServiceUnavailable, "AGENT_UNAVAILABLE")
@@ -277,12 +293,8 @@ func TestEvents(t *testing.T) {
 	// Without follow=false it goes on behind a complete.
 	ctx, leave := context.WithCancel(t.Context())
 	lines := bufio.NewScanner(g.doIn(ctx, t, "GET", events, "").Body)
-	for lines.Scan() && lines.Text() != "id: 3" {
-	}
+	read(t, lines, "id: 3")
 	leave()
-	if lines.Text() != "id: 3" {
-		t.Errorf("it ended at %q", lines.Text())
-	}
 }
 
 // A client that leaves ends the RPC, and the orchestrator does what the client asked for.
@@ -314,10 +326,11 @@ func TestClientLeaves(t *testing.T) {
 // The run of a client that wanted it cancelled is, also where the orchestrator that knew that is gone.
 func TestClientLeavesAnotherOrchestrator(t *testing.T) {
 	t.Parallel()
-	cancelled := make(chan string, 1)
+	cancelled, heard := make(chan string, 1), make(chan struct{})
 	s := &script{
 		invoke: func(p *pod, _ *agentv1.InvokeRequest, s grpc.ServerStreamingServer[agentv1.InvokeResponse]) error {
 			_ = say(s, text(1, "a"))
+			<-heard
 			return p.die(s)
 		},
 		follow: func(_ *pod, _ *agentv1.FollowRequest, s grpc.ServerStreamingServer[agentv1.FollowResponse]) error {
@@ -334,8 +347,9 @@ func TestClientLeavesAnotherOrchestrator(t *testing.T) {
 	g := startGateway(t, nil, startPod(t, s), startPod(t, s))
 	ctx, leave := context.WithCancel(t.Context())
 	lines := bufio.NewScanner(g.doIn(ctx, t, "POST", "/api/agent/invoke", `{"message":"x","on_disconnect":"cancel"}`).Body)
-	for lines.Scan() && lines.Text() != "id: 2" {
-	}
+	read(t, lines, "id: 1")
+	close(heard)
+	read(t, lines, "id: 2")
 	leave()
 	if got := <-cancelled; got != "u s" {
 		t.Errorf("cancelled %q", got)
