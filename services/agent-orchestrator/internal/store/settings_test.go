@@ -1,0 +1,110 @@
+package store_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
+)
+
+func TestApprovalSettings(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		check := func(wantMode string, want ...string) {
+			t.Helper()
+			mode, allowed, err := s.ApprovalSettings(t.Context(), "ann")
+			if err != nil || mode != wantMode || !slices.Equal(allowed, want) {
+				t.Errorf("settings are %q %q, %v; want %q %q", mode, allowed, err, wantMode, want)
+			}
+		}
+		check("run_everything")
+		must(t, s.SetApprovalSettings(t.Context(), "ann", "", []string{"z", "B", "a", "z", "_"}), nil)
+		check("run_everything", "B", "_", "a", "z")
+		must(t, s.SetApprovalSettings(t.Context(), "ann", "use_allowlist", []string{"a"}), nil)
+		check("use_allowlist", "a")
+		must(t, s.SetApprovalSettings(t.Context(), "ann", "", nil), nil)
+		check("use_allowlist")
+		if mode, allowed, err := s.ApprovalSettings(t.Context(), "bob"); mode != "run_everything" || allowed != nil || err != nil {
+			t.Errorf("bob's are %q %q, %v", mode, allowed, err)
+		}
+		race(8, func(i int) error {
+			list := []string{fmt.Sprint("x", i), fmt.Sprint("y", i)}
+			must(t, s.SetApprovalSettings(t.Context(), "ann", "ask_everytime", list), nil)
+			return nil
+		})
+		if _, allowed, _ := s.ApprovalSettings(t.Context(), "ann"); len(allowed) != 2 || allowed[0][1:] != allowed[1][1:] {
+			t.Errorf("settings that meet are mixed: %q", allowed)
+		}
+	})
+}
+
+func TestSavedTools(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		made, err := s.CreateTool(t.Context(), store.SavedTool{
+			ID: "1", User: "ann", Type: "mcp", Name: "files", Enabled: true, Config: []byte(`{"a":1}`), Secrets: []byte{0, 1, 2},
+		})
+		must(t, err, nil)
+		got, err := s.GetTool(t.Context(), "ann", "1")
+		if err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", made) || got.Created.IsZero() {
+			t.Errorf("tool is %+v, %v, was made as %+v", got, err, made)
+		}
+		_, err = s.CreateTool(t.Context(), store.SavedTool{ID: "2", User: "ann", Type: "oauth", Name: "files"})
+		must(t, err, refusal.NameTaken)
+		_, err = s.CreateTool(t.Context(), store.SavedTool{ID: "2", User: "bob", Type: "mcp", Name: "files"})
+		must(t, err, nil)
+		_, err = s.CreateTool(t.Context(), store.SavedTool{ID: "3", User: "ann", Type: "oauth", Name: "github"})
+		must(t, err, nil)
+
+		made.Name, made.Enabled, made.Secrets = "other", false, nil
+		changed, err := s.UpdateTool(t.Context(), made)
+		if err != nil || changed.Name != "other" || changed.Enabled || changed.Secrets != nil || !changed.Created.Equal(made.Created) {
+			t.Errorf("updated to %+v, %v", changed, err)
+		}
+		made.Name = "github"
+		_, err = s.UpdateTool(t.Context(), made)
+		must(t, err, refusal.NameTaken)
+
+		list, err := s.ListTools(t.Context(), "ann")
+		if err != nil || len(list) != 2 || list[0].ID != "1" || list[1].ID != "3" {
+			t.Errorf("tools are %+v, %v", list, err)
+		}
+		theirs := changed
+		theirs.User = "bob"
+		_, err = s.UpdateTool(t.Context(), theirs)
+		must(t, err, refusal.ToolNotFound)
+		_, err = s.GetTool(t.Context(), "bob", "1")
+		must(t, err, refusal.ToolNotFound)
+		must(t, s.DeleteTool(t.Context(), "bob", "1"), refusal.ToolNotFound)
+		must(t, s.DeleteTool(t.Context(), "ann", "1"), nil)
+		must(t, s.DeleteTool(t.Context(), "ann", "1"), refusal.ToolNotFound)
+	})
+}
+
+func TestSavedToolsAreLimited(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		pods := stores(2, open)
+		create := func(i int) error {
+			_, err := pods[i%2].CreateTool(t.Context(), store.SavedTool{
+				ID: fmt.Sprint(i), User: "ann", Type: "mcp", Name: fmt.Sprint("tool", i),
+			})
+			return err
+		}
+		for i := range store.MaxSavedTools - 2 {
+			must(t, create(i), nil)
+		}
+		won, lost := race(8, func(i int) error { return create(1000 + i) })
+		if won != 2 {
+			t.Errorf("%d of 2 were kept", won)
+		}
+		for _, err := range lost {
+			must(t, err, refusal.LimitReached)
+		}
+	})
+}
