@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -29,8 +30,6 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 )
-
-func TestMain(m *testing.M) { testkit.Main(m) }
 
 // gateway is a ToolService that fails each call with the next of its reasons, and answers once they are used up.
 type gateway struct {
@@ -122,7 +121,14 @@ func start(t *testing.T, change func(*app.Config), gateways ...string) *app.App 
 	if change != nil {
 		change(&cfg)
 	}
-	a, err := app.New(cfg, app.Options{Version: "v1.2.3"})
+	a, _ := run(t, cfg, nil)
+	return a
+}
+
+// run runs an orchestrator until it is stopped, or the test ends.
+func run(t *testing.T, cfg app.Config, log *slog.Logger) (a *app.App, stop func()) {
+	t.Helper()
+	a, err := app.New(cfg, app.Options{Version: "v1.2.3", Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,13 +141,17 @@ func start(t *testing.T, change func(*app.Config), gateways ...string) *app.App 
 		cancel()
 		t.Fatalf("the orchestrator ended: %v", err)
 	}
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	return a
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	t.Cleanup(stop)
+	return a, stop
 }
 
 func dial(t *testing.T, addr string) *grpc.ClientConn {
