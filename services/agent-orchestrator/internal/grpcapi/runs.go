@@ -38,6 +38,9 @@ func (s *Server) Invoke(req *agentv1.InvokeRequest, stream grpc.ServerStreamingS
 	if err != nil {
 		return err
 	}
+	if err := stream.SendHeader(nil); err != nil {
+		return s.left(ctx, req.GetOnDisconnect(), started, err)
+	}
 	send := func(e *agentv1.Event) error {
 		return stream.Send(&agentv1.InvokeResponse{Event: s.withData(ctx, started.Ref, e)})
 	}
@@ -64,6 +67,9 @@ func (s *Server) Resume(req *agentv1.ResumeRequest, stream grpc.ServerStreamingS
 	started, err := s.Engine.Resume(ctx, ref.User, req)
 	if err != nil {
 		return err
+	}
+	if err := stream.SendHeader(nil); err != nil {
+		return s.left(ctx, req.GetOnDisconnect(), started, err)
 	}
 	err = follower.FollowRun(ctx, started.After, func(e *agentv1.Event) error {
 		return stream.Send(&agentv1.ResumeResponse{Event: s.withData(ctx, ref, e)})
@@ -102,6 +108,13 @@ func (s *Server) Follow(req *agentv1.FollowRequest, stream grpc.ServerStreamingS
 		return err
 	}
 	if err := checkFollow(req); err != nil {
+		return err
+	}
+	// Who follows is told that there is a session, also where nothing happens in it for long.
+	if _, err := s.Sessions.Session(ctx, ref); err != nil {
+		return err
+	}
+	if err := stream.SendHeader(nil); err != nil {
 		return err
 	}
 	return s.Live.Follow(ctx, ref, req.GetAfterSeq(), req.GetUntil(), func(e *agentv1.Event) error {

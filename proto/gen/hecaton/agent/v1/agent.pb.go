@@ -9,6 +9,8 @@
 // Whose request it is stands in the metadata key "hecaton-user-bin", set by the gateway that authenticated it, and in no
 // message: nobody can name another user. A session of another user is absent.
 //
+// The headers of Invoke, Resume and Follow are sent once the request is accepted: the first event may be long in coming.
+//
 // A refusal is a status with google.rpc.ErrorInfo, domain "hecaton.dev", and the reason: SESSION_NOT_FOUND, RUN_ACTIVE,
 // INTERRUPTED, NOT_INTERRUPTED, ALREADY_DECIDED, ... (package refusal has the table).
 
