@@ -1,0 +1,181 @@
+package toolbox
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/toolresult"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+)
+
+// CallTool implements ToolboxService. A name means a tool of a connected node before one of an OAuth grant or MCP server,
+// as it does in a run; with node_id it means that node's.
+func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*agentv1.CallToolResponse, error) {
+	user, args, err := s.request(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	node := &toolv1.Call{
+		UserId: string(user), NodeId: req.GetNodeId(), SessionId: req.GetSessionId(), ToolName: req.GetToolName(), ArgumentsJson: args,
+	}
+	if req.GetNodeId() != "" {
+		return s.onNode(ctx, node)
+	}
+	listed, nodesErr := s.Gateways.ListNodes(ctx, &toolv1.ListNodesRequest{UserId: string(user)})
+	silent := len(listed.GetNodes()) == 0 // somebody may have the tool without saying so
+	for _, n := range listed.GetNodes() {
+		offered := n.GetInfo().GetAvailableTools()
+		if slices.Contains(offered, req.GetToolName()) {
+			return s.onNode(ctx, node)
+		}
+		silent = silent || len(offered) == 0
+	}
+	answer, err := s.onSaved(ctx, user, req, args)
+	switch {
+	case !errors.Is(err, refusal.ToolNotFound):
+		return answer, err
+	case nodesErr != nil:
+		return nil, nodesErr
+	case silent:
+		return s.onNode(ctx, node)
+	}
+	return nil, err
+}
+
+func (s *Server) request(ctx context.Context, req *agentv1.CallToolRequest) (ids.UserID, []byte, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := ids.Check("tool_name", req.GetToolName()); err != nil {
+		return "", nil, err
+	}
+	for field, id := range map[string]string{"session_id": req.GetSessionId(), "node_id": req.GetNodeId()} {
+		if id == "" {
+			continue
+		}
+		if err := ids.Check(field, id); err != nil {
+			return "", nil, err
+		}
+	}
+	args := []byte("{}")
+	if req.GetToolArgs() != nil {
+		if args, err = json.Marshal(req.GetToolArgs().AsMap()); err != nil {
+			return "", nil, invalid("tool_args is no JSON object")
+		}
+	}
+	return user, args, nil
+}
+
+// onNode calls a connector tool. Where it was not answered the error is an *errs.Error.
+func (s *Server) onNode(ctx context.Context, call *toolv1.Call) (*agentv1.CallToolResponse, error) {
+	answer, err := s.Gateways.Call(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	if raw := answer.GetErrorJson(); raw != nil {
+		var e struct {
+			Code    json.Number `json:"code"`
+			Message string      `json:"message"`
+		}
+		_ = json.Unmarshal(raw, &e) // what else it may be is in the result
+		return respond(false, json.RawMessage(raw), fmt.Sprintf("%s (error %s)", e.Message, e.Code))
+	}
+	result, success := toolresult.View(answer.GetResultJson())
+	return respond(success, result, "")
+}
+
+// onSaved calls a tool of what the user has saved and enabled.
+func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.CallToolRequest, args []byte) (*agentv1.CallToolResponse, error) {
+	scope := tool.Scope{User: user, Session: ids.SessionID(req.GetSessionId())}
+	kit, err := s.OAuth.Tools(ctx, scope)
+	if err != nil {
+		return nil, err
+	}
+	found := tool.Find(kit.Tools, req.GetToolName())
+	if found == nil { // servers are connected only where nothing else has the tool
+		servers, err := s.MCP.Tools(ctx, scope)
+		if err != nil {
+			return nil, err
+		}
+		if servers.Close != nil {
+			defer servers.Close()
+		}
+		tools, _ := tool.Unique(append(kit.Tools, servers.Tools...))
+		if found = tool.Find(tools, req.GetToolName()); found == nil {
+			return nil, refusal.New(refusal.ToolNotFound, "%s", strings.Join(append([]string{
+				fmt.Sprintf("no connected node and no saved tool has %q", req.GetToolName()),
+			}, servers.Problems...), "; "))
+		}
+	}
+	result, err := found.Call(ctx, tool.Invocation{User: user, Session: scope.Session, CallID: newID(), Args: args})
+	var failure *tool.Failure
+	switch {
+	case errors.As(err, &failure):
+		return failed(failure)
+	case err != nil:
+		return nil, err
+	}
+	return respond(!result.IsError, view(result), "")
+}
+
+// failed tells of a call that was not answered: as an error where package errs has a reason for it.
+func failed(f *tool.Failure) (*agentv1.CallToolResponse, error) {
+	switch {
+	case errs.Reason(f.Reason).Known():
+		return nil, errs.New(errs.Reason(f.Reason), "%s", f.Message)
+	case f.Outcome == tool.Invalid:
+		return nil, invalid("%s", f.Message)
+	}
+	return respond(false, map[string]any{"outcome": f.Outcome}, f.Message)
+}
+
+// view is a result in the form of a node's: content and the texts joined.
+func view(r tool.Result) any {
+	content := []any{}
+	if r.Text != "" {
+		content = append(content, map[string]any{"type": "text", "text": r.Text})
+	}
+	for _, a := range r.Artifacts {
+		data := base64.StdEncoding.EncodeToString(a.Data)
+		if a.Type == "image" {
+			content = append(content, map[string]any{"type": "image", "data": data, "mimeType": a.MIMEType})
+			continue
+		}
+		content = append(content, map[string]any{
+			"type": "resource", "resource": map[string]any{"uri": "file:///" + a.Name, "mimeType": a.MIMEType, "blob": data},
+		})
+	}
+	return map[string]any{"content": content, "text": r.Text, "isError": r.IsError}
+}
+
+// respond goes through encoding/json, which takes what nodes send and google.protobuf.Value does not: text that is not
+// UTF-8, members twice.
+func respond(success bool, result any, message string) (*agentv1.CallToolResponse, error) {
+	raw, err := json.Marshal(result)
+	var plain any
+	if err == nil {
+		err = json.Unmarshal(raw, &plain)
+	}
+	var value *structpb.Value
+	if err == nil {
+		value, err = structpb.NewValue(plain)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("toolbox: the result of a tool: %w", err)
+	}
+	return &agentv1.CallToolResponse{Success: success, Result: value, Error: message}, nil
+}

@@ -1,0 +1,12 @@
+// Package toolbox is ToolboxService: the MCP servers and OAuth grants that a user has saved, and trying them (seed 001,
+// "/api/tools"; facts, 9).
+//
+// What it promises:
+//
+//   - A secret goes in and never comes out: an answer names those that are there. They are kept sealed, bound to their user
+//     and tool. Keys, tokens, the values of headers and those of environment variables are secrets; an address, a command and
+//     its arguments are not.
+//   - Another user's tool is absent.
+//   - What is saved has passed the checks that a run makes again: a wrong field is named.
+//   - A server that cannot be reached is an answer of ValidateMcp, not an error of ours.
+package toolbox

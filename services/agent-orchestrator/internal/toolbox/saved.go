@@ -1,0 +1,107 @@
+package toolbox
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
+)
+
+// Store keeps tools (package store).
+type Store interface {
+	ListTools(ctx context.Context, user ids.UserID) ([]store.SavedTool, error)
+	GetTool(ctx context.Context, user ids.UserID, id string) (store.SavedTool, error)
+	CreateTool(ctx context.Context, t store.SavedTool) (store.SavedTool, error)
+	UpdateTool(ctx context.Context, t store.SavedTool) (store.SavedTool, error)
+	DeleteTool(ctx context.Context, user ids.UserID, id string) error
+}
+
+// Saved gives runs what their users have saved and enabled.
+type Saved struct {
+	// static after construction
+	store Store
+	codec codec
+	log   *slog.Logger
+}
+
+var (
+	_ mcp.Saved   = (*Saved)(nil)
+	_ oauth.Saved = (*Saved)(nil)
+)
+
+// NewSaved returns a Saved; a nil logger means discard.
+func NewSaved(s Store, box *seal.Box, log *slog.Logger) *Saved {
+	return &Saved{store: s, codec: codec{box}, log: obs.OrDiscard(log)}
+}
+
+// Servers implements mcp.Saved.
+func (s *Saved) Servers(ctx context.Context, user ids.UserID) (list []*agentv1.McpServer, err error) {
+	err = s.each(ctx, user, typeMCP, func(t store.SavedTool, o open, sec secrets) { list = append(list, server(t, o, sec)) })
+	return list, err
+}
+
+// Grants implements oauth.Saved.
+func (s *Saved) Grants(ctx context.Context, user ids.UserID) (list []*agentv1.OAuthGrant, err error) {
+	err = s.each(ctx, user, typeOAuth, func(t store.SavedTool, o open, sec secrets) { list = append(list, grant(t, o, sec)) })
+	return list, err
+}
+
+// each calls with the user's enabled tools of a type. One that cannot be read does not keep the others from a run.
+func (s *Saved) each(ctx context.Context, user ids.UserID, kind string, with func(store.SavedTool, open, secrets)) error {
+	tools, err := s.store.ListTools(ctx, user)
+	if err != nil {
+		return err
+	}
+	for _, t := range tools {
+		if t.Type != kind || !t.Enabled {
+			continue
+		}
+		o, err := s.codec.open(t)
+		if err == nil {
+			var sec secrets
+			if sec, err = s.codec.secrets(t); err == nil {
+				with(t, o, sec)
+				continue
+			}
+		}
+		s.log.ErrorContext(ctx, "a saved tool cannot be read", "tool", t.ID, "error", err)
+	}
+	return nil
+}
+
+// Rotate implements oauth.Saved.
+func (s *Saved) Rotate(ctx context.Context, user ids.UserID, provider, oldRefresh string, token oauth.Token) error {
+	tools, err := s.store.ListTools(ctx, user)
+	if err != nil {
+		return err
+	}
+	for _, t := range tools {
+		if t.Type != typeOAuth || t.Name != provider {
+			continue
+		}
+		o, err := s.codec.open(t)
+		if err != nil {
+			return err
+		}
+		sec, err := s.codec.secrets(t)
+		if err != nil || sec.RefreshToken != oldRefresh {
+			return err
+		}
+		sec.AccessToken, sec.RefreshToken, o.ExpiresAt = token.Access, token.Refresh, 0
+		if !token.Expires.IsZero() {
+			o.ExpiresAt = token.Expires.Unix()
+		}
+		if err := s.codec.write(&t, o, sec); err != nil {
+			return err
+		}
+		_, err = s.store.UpdateTool(ctx, t)
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,193 @@
+package toolbox
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+
+	"google.golang.org/protobuf/proto"
+
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
+)
+
+// Gateways reaches nodes (package toolclient).
+type Gateways interface {
+	ListNodes(ctx context.Context, req *toolv1.ListNodesRequest) (*toolv1.ListNodesResponse, error)
+	Call(ctx context.Context, call *toolv1.Call) (*toolv1.Answer, error)
+}
+
+// Parts are what a Server asks.
+type Parts struct {
+	Store    Store
+	Box      *seal.Box
+	Guard    *netguard.Guard
+	MCP      *mcp.Source
+	OAuth    *oauth.Source
+	Gateways Gateways
+	// Stdio says that users may start MCP servers as processes.
+	Stdio bool
+}
+
+// Server implements ToolboxService. Its errors are those of packages refusal, errs and ids.
+type Server struct {
+	agentv1.UnimplementedToolboxServiceServer
+	Parts
+	codec codec
+	check checker
+}
+
+// NewServer returns a Server.
+func NewServer(p Parts) *Server {
+	return &Server{Parts: p, codec: codec{p.Box}, check: checker{p.Guard, p.Stdio}}
+}
+
+// ListTools implements ToolboxService.
+func (s *Server) ListTools(ctx context.Context, _ *agentv1.ListToolsRequest) (*agentv1.ListToolsResponse, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := s.Store.ListTools(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	out := &agentv1.ListToolsResponse{}
+	for _, t := range tools {
+		m, err := s.codec.message(t)
+		if err != nil {
+			return nil, err
+		}
+		out.Tools = append(out.Tools, m)
+	}
+	return out, nil
+}
+
+// GetTool implements ToolboxService.
+func (s *Server) GetTool(ctx context.Context, req *agentv1.GetToolRequest) (*agentv1.GetToolResponse, error) {
+	t, err := s.find(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.codec.message(t)
+	return &agentv1.GetToolResponse{Tool: m}, err
+}
+
+// find returns a tool of the user who asks.
+func (s *Server) find(ctx context.Context, id string) (store.SavedTool, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return store.SavedTool{}, err
+	}
+	if err := ids.Check("id", id); err != nil {
+		return store.SavedTool{}, err
+	}
+	return s.Store.GetTool(ctx, user, id)
+}
+
+// CreateTool implements ToolboxService. A tool is enabled unless it says otherwise.
+func (s *Server) CreateTool(ctx context.Context, req *agentv1.CreateToolRequest) (*agentv1.CreateToolResponse, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := req.GetTool()
+	if err := s.check.form(in); err != nil {
+		return nil, err
+	}
+	t := store.SavedTool{ID: newID(), User: user, Type: in.GetType(), Name: in.GetName(), Enabled: in.Enabled == nil || in.GetEnabled()}
+	if err := s.fill(&t, in, open{}, secrets{}); err != nil {
+		return nil, err
+	}
+	if t, err = s.Store.CreateTool(ctx, t); err != nil {
+		return nil, err
+	}
+	m, err := s.codec.message(t)
+	return &agentv1.CreateToolResponse{Tool: m}, err
+}
+
+// UpdateTool implements ToolboxService.
+func (s *Server) UpdateTool(ctx context.Context, req *agentv1.UpdateToolRequest) (*agentv1.UpdateToolResponse, error) {
+	in := req.GetTool()
+	t, err := s.find(ctx, req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if in.GetType() == "" && in != nil { // it cannot change anyway
+		in = proto.CloneOf(in)
+		in.Type = t.Type
+	}
+	if err := s.check.form(in); err != nil {
+		return nil, err
+	}
+	if in.GetType() != t.Type {
+		return nil, invalid("type is %s and cannot change; create another tool", t.Type)
+	}
+	kept, err := s.codec.open(t)
+	if err != nil {
+		return nil, err
+	}
+	sec, err := s.codec.secrets(t)
+	if err != nil {
+		return nil, err
+	}
+	if t.Name = in.GetName(); in.Enabled != nil {
+		t.Enabled = in.GetEnabled()
+	}
+	if err := s.fill(&t, in, kept, sec); err != nil {
+		return nil, err
+	}
+	if t, err = s.Store.UpdateTool(ctx, t); err != nil {
+		return nil, err
+	}
+	m, err := s.codec.message(t)
+	return &agentv1.UpdateToolResponse{Tool: m}, err
+}
+
+// fill puts a request together with what is kept, checks the whole and seals it.
+func (s *Server) fill(t *store.SavedTool, in *agentv1.SavedTool, kept open, sec secrets) error {
+	o := open{
+		BaseURL: in.GetBaseUrl(), Transport: in.GetTransportType(), Command: in.GetCommand(), Args: in.GetArgs(), Prompts: in.GetPrompts(),
+		ExpiresAt: int64(in.GetExpiresAt()),
+	}
+	if t.Type == typeMCP && o.Transport == "" {
+		o.Transport = mcp.StreamableHTTP
+	}
+	if in.AccessToken == nil && in.GetExpiresAt() == 0 {
+		o.ExpiresAt = kept.ExpiresAt
+	}
+	sec = sec.with(in)
+	if err := s.check.whole(t.Type, t.Name, o, sec); err != nil {
+		return err
+	}
+	return s.codec.write(t, o, sec)
+}
+
+// DeleteTool implements ToolboxService.
+func (s *Server) DeleteTool(ctx context.Context, req *agentv1.DeleteToolRequest) (*agentv1.DeleteToolResponse, error) {
+	user, err := auth.BehalfOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := ids.Check("id", req.GetId()); err != nil {
+		return nil, err
+	}
+	if err := s.Store.DeleteTool(ctx, user, req.GetId()); err != nil {
+		return nil, err
+	}
+	return &agentv1.DeleteToolResponse{Success: true}, nil
+}
+
+func newID() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails since Go 1.24
+	return "tool_" + hex.EncodeToString(b[:])
+}
