@@ -21,6 +21,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/toolbox"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
 
@@ -52,6 +55,9 @@ type App struct {
 	bus      *bus.Conn // nil where this pod is alone
 	live     *live.Hub
 	tools    *toolclient.Client
+	oauth    *oauth.Source
+	sources  []tool.Source
+	toolbox  *toolbox.Server
 	model    *llm.Client
 	offline  *offlineServer // nil where another model is configured
 	endpoint llm.Endpoint
@@ -105,6 +111,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("bus", a.openBus, a.closeBus)
 	g.Add("live", a.openLive, a.closeLive)
 	g.Add("tools", a.dialTools, a.closeTools)
+	g.Add("sources", a.openSources, a.closeSources)
 	g.Add("model", a.openModel, a.closeModel)
 	g.Add("engine", a.startEngine, a.stopEngine)
 	rpc.AddTo(g, a.listen, nil)

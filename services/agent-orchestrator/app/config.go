@@ -10,6 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
 )
 
 // Where the model of requests that name none is.
@@ -42,6 +43,8 @@ type Config struct {
 
 	Addresses netguard.Config `conf:"user-addresses" env:"USER_ADDRESSES_"`
 	MCPStdio  bool            `conf:"mcp-stdio" env:"MCP_STDIO" help:"let users start MCP servers as processes of this pod: for a cluster of one person"`
+
+	OAuth oauth.Config
 
 	ApprovalTTL   time.Duration `conf:"approval-ttl" env:"APPROVAL_TTL" default:"24h" help:"how long a run waits for a decision"`
 	LeaseTTL      time.Duration `conf:"lease-ttl" env:"LEASE_TTL" default:"5s" help:"how long after its pod's last sign of life a run is taken over"`

@@ -22,6 +22,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	opts := append(a.tracing.ServerOptions(), strangers...)
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
 		agentv1.RegisterAgentServiceServer(s, a.api)
+		agentv1.RegisterToolboxServiceServer(s, a.toolbox)
 		agentv1.RegisterWorkspaceServiceServer(s, workspace.NewService(a.files))
 	}, append(opts, grpcapi.ServerOptions(a.log)...)...)
 	return a.grpc, err

@@ -36,7 +36,6 @@ func (a *App) openModel(ctx context.Context) error {
 
 func (a *App) closeModel(context.Context) error {
 	a.model.Close()
-	a.guard.Close()
 	if a.offline == nil {
 		return nil
 	}

@@ -13,52 +13,75 @@ import (
 
 // topic is one session that somebody on this pod follows.
 type topic struct {
-	sub *nats.Subscription // nil without a bus; static once in the hub's map
-
 	mu        sync.Mutex
 	followers map[*Follower]struct{} // guarded by mu
+
+	// Apart from mu and the hub's: telling a bus that hangs takes its time, and runs must not wait for it.
+	subscribing sync.Mutex
+	sub         *nats.Subscription // guarded by subscribing; nil before the first follower has subscribed
 }
 
 // Join begins to buffer a session's events. All followers of a session share one subscription. Leave it.
 func (h *Hub) Join(ref store.Ref) *Follower {
+	f := &Follower{hub: h, ref: ref, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	t := h.topics[ref]
 	if t == nil {
 		t = &topic{followers: map[*Follower]struct{}{}}
-		if h.bus != nil {
-			var err error
-			t.sub, err = h.bus.Subscribe(bus.AgentSubject(ref.User, ref.Session), t.heard)
-			if err != nil { // the connection is closed; the store is still there to read
-				h.log.Warn("a session is followed without the bus", "error", err)
-			}
-		}
 		h.topics[ref] = t
 	}
-	f := &Follower{hub: h, ref: ref, topic: t, wake: make(chan struct{}, 1)}
+	f.topic = t
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.followers[f] = struct{}{}
+	t.mu.Unlock()
+	h.mu.Unlock()
+	if h.bus != nil {
+		h.subscribe(t, ref)
+	}
 	return f
+}
+
+func (h *Hub) subscribe(t *topic, ref store.Ref) {
+	t.subscribing.Lock()
+	defer t.subscribing.Unlock()
+	if t.sub != nil {
+		return
+	}
+	var err error
+	t.sub, err = h.bus.Subscribe(bus.AgentSubject(ref.User, ref.Session), t.heard)
+	if err != nil { // the connection is closed; the store is still there to read
+		h.log.Warn("a session is followed without the bus", "error", err)
+	}
 }
 
 // Leave ends a follower.
 func (f *Follower) Leave() {
-	h, t := f.hub, f.topic
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if _, there := t.followers[f]; !there {
+	if !f.hub.remove(f) {
 		return
 	}
-	if delete(t.followers, f); len(t.followers) > 0 {
-		return
-	}
-	delete(h.topics, f.ref)
+	t := f.topic // nobody's now: who joins finds another
+	t.subscribing.Lock()
+	defer t.subscribing.Unlock()
 	if t.sub != nil {
 		_ = t.sub.Unsubscribe() // fails only where the connection is closed
 	}
+}
+
+// remove reports whether f was the last follower of its topic.
+func (h *Hub) remove(f *Follower) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := f.topic
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, there := t.followers[f]; !there {
+		return false
+	}
+	if delete(t.followers, f); len(t.followers) > 0 {
+		return false
+	}
+	delete(h.topics, f.ref)
+	return true
 }
 
 // heard takes a message of another pod. What cannot be read is a reason to look into the store.
