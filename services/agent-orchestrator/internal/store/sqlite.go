@@ -110,12 +110,17 @@ func constraint(err error) error {
 }
 
 func (s *sqlite) read(ctx context.Context, queries []statement) error {
-	if len(queries) == 1 {
-		stmt, err := s.prepared(ctx, queries[0].sql)
+	// Before the transaction: who holds one of the few connections and waits for another may wait for those who do the same.
+	prepared := make([]*sql.Stmt, len(queries))
+	for i := range queries {
+		stmt, err := s.prepared(ctx, queries[i].sql)
 		if err != nil {
 			return err
 		}
-		return query(ctx, stmt, &queries[0])
+		prepared[i] = stmt
+	}
+	if len(queries) == 1 {
+		return query(ctx, prepared[0], &queries[0])
 	}
 	tx, err := s.readers.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -123,11 +128,7 @@ func (s *sqlite) read(ctx context.Context, queries []statement) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
 	for i := range queries {
-		stmt, err := s.prepared(ctx, queries[i].sql)
-		if err != nil {
-			return err
-		}
-		if err := query(ctx, tx.StmtContext(ctx, stmt), &queries[i]); err != nil {
+		if err := query(ctx, tx.StmtContext(ctx, prepared[i]), &queries[i]); err != nil {
 			return err
 		}
 	}
