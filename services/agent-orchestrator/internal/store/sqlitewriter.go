@@ -157,6 +157,9 @@ func (t *turn) leave() {
 }
 
 func (t *turn) take(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	select {
 	case t.slot <- struct{}{}:
 		return nil
