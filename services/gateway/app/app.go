@@ -19,6 +19,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/target"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/apidoc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
@@ -218,7 +219,11 @@ func (a *App) listenEdge(ctx context.Context) error {
 	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
 	wrap := func(h http.Handler) http.Handler { return edge.CORS(a.auth, a.tracing.Handler("http", h)) }
 	// A dialect is one line here.
-	parts := []edge.Routes{a.zeus, api}
+	pages, err := apidoc.New()
+	if err != nil {
+		return err
+	}
+	parts := []edge.Routes{a.zeus, api, pages}
 	if a.agents != nil {
 		agents, err := a.agentAPI()
 		if err != nil {

@@ -104,7 +104,6 @@ func TestBadRequests(t *testing.T) {
 		`{"message":"x","llm_config":{"temperature":"0"}}`:                       "llm_config.temperature must be a number",
 		`{"message":"x","session_id":{}}`:                                        "session_id must be a string",
 		`{"message":"x","session_id":"a\nb"}`:                                    "session_id",
-		`{"message":"x","mode":"god"}`:                                           "mode must be agent, ask or plan",
 		`{"message":"x","tools":{}}`:                                             "tools must be a list",
 		`{"message":"x","tools":[1]}`:                                            "tools[0] must be an object",
 		`{"message":"x","tools":[null]}`:                                         "tools[0] must be an object",

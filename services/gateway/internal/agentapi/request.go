@@ -6,7 +6,6 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 )
 
 // invokeRequest reads the body of an invoke (facts, 3). Whose it is, is never in it.
@@ -182,14 +181,4 @@ func interruptRule(o object) *agentv1.InterruptRule {
 		return nil
 	}
 	return rule
-}
-
-// modes are those that a run can have (facts, 8.2); empty means agent.
-var modes = map[string]bool{"": true, "agent": true, "ask": true, "plan": true}
-
-func checkMode(mode string) error {
-	if !modes[mode] {
-		return &edge.BadRequest{Message: "mode must be agent, ask or plan"}
-	}
-	return nil
 }

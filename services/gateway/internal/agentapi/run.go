@@ -24,9 +24,6 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request, user ids.UserID) er
 		return err
 	}
 	req, err := invokeRequest(body)
-	if err == nil {
-		err = checkMode(req.GetMode())
-	}
 	if err != nil {
 		return err
 	}
