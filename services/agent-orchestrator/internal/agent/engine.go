@@ -38,8 +38,9 @@ type Engine struct {
 	// that are in progress end too.
 	drain, kill       context.Context
 	endDrain, endKill context.CancelFunc
-	running           sync.WaitGroup // runs, keeper, adopter
-	idle              chan struct{}  // closed when the pod stops and no run is left
+
+	adopting, running, keeping sync.WaitGroup // Stop waits for them in this order
+	idle                       chan struct{}  // closed when the pod stops and no run is left
 
 	mu     sync.Mutex
 	runs   map[store.Ref]*run // guarded by mu
@@ -59,8 +60,8 @@ func New(cfg Config, deps Deps) *Engine {
 
 // Start begins to renew leases and to adopt runs whose pods are gone.
 func (e *Engine) Start(context.Context) error {
-	e.running.Go(e.keep)
-	e.running.Go(e.adopt)
+	e.keeping.Go(e.keep)
+	e.adopting.Go(e.adopt)
 	return nil
 }
 
@@ -74,10 +75,12 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.endDrain()
 	grace, cancel := context.WithTimeout(ctx, e.cfg.CallGrace)
 	defer cancel()
-	ended := context.AfterFunc(grace, e.endKill)
-	e.running.Wait()
-	ended()
+	over := context.AfterFunc(grace, e.endKill)
+	e.adopting.Wait()
+	e.running.Wait() // leases are renewed meanwhile
+	over()
 	e.endKill()
+	e.keeping.Wait()
 	return nil
 }
 
@@ -88,7 +91,7 @@ func (e *Engine) Active() int {
 	return len(e.runs)
 }
 
-// reserve takes a place among MaxRuns, for launch or leave.
+// reserve takes a place among MaxRuns, for launch or leave. Stop waits for who has one.
 func (e *Engine) reserve() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,31 +101,37 @@ func (e *Engine) reserve() error {
 	if e.places >= e.cfg.MaxRuns {
 		return refusal.New(refusal.Unavailable, "this pod has as many runs as it may have")
 	}
-	e.places++
+	e.place()
 	return nil
+}
+
+// place takes a place, with mu held.
+func (e *Engine) place() {
+	e.places++
+	e.running.Add(1)
 }
 
 // leave gives a place back.
 func (e *Engine) leave() {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	e.places--
+	e.mu.Unlock()
+	e.running.Done()
 }
 
 // launch starts to work on a run, for which a place was reserved. Where the pod has begun to stop meanwhile, the run's
 // goroutine is the one that lets go of it.
-func (e *Engine) launch(lease store.Lease, state store.State, s *settings, adopted bool) {
-	r := newRun(e, lease, s, adopted)
+func (e *Engine) launch(lease store.Lease, state store.State, s *settings) {
+	r := newRun(e, lease, s)
 	e.mu.Lock()
 	old := e.runs[lease.Ref]
 	e.runs[lease.Ref] = r
-	e.running.Add(1)
 	e.mu.Unlock()
 	if old != nil { // the session is ours again before its former run has noticed that it lost it
 		old.stop(store.ErrLeaseLost)
 	}
 	go func() {
-		defer e.running.Done()
+		defer e.leave()
 		defer e.ended(r)
 		r.live(state)
 	}()
@@ -133,9 +142,7 @@ func (e *Engine) ended(r *run) {
 	defer e.mu.Unlock()
 	if e.runs[r.lease.Ref] == r {
 		delete(e.runs, r.lease.Ref)
-		e.rest()
 	}
-	e.places--
 }
 
 // local returns this pod's run of a session, or nil.

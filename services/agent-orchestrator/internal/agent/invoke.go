@@ -51,7 +51,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		}
 		return Started{}, err
 	}
-	e.launch(lease, state, &s, false)
+	e.launch(lease, state, &s)
 	return Started{Ref: lease.Ref, Run: lease.Run, After: state.LastSeq}, nil
 }
 

@@ -11,7 +11,7 @@ import (
 // adoptAtOnce is how many runs are adopted in one look: a pod that died leaves its runs to all the others.
 const adoptAtOnce = 16
 
-// keep renews the leases of this pod's runs until the last of them has ended: a pod that stops is still at work.
+// keep renews the leases of this pod's runs, also while it stops.
 func (e *Engine) keep() {
 	tick := time.NewTicker(e.cfg.LeaseFor / 3)
 	defer tick.Stop()
@@ -21,21 +21,7 @@ func (e *Engine) keep() {
 			e.renew()
 		case <-e.kill.Done():
 			return
-		case <-e.idle:
-			return
 		}
-	}
-}
-
-// rest ends the keeping of leases where the pod stops and has no run left. The caller holds mu.
-func (e *Engine) rest() {
-	if !e.closed || len(e.runs) > 0 {
-		return
-	}
-	select {
-	case <-e.idle:
-	default:
-		close(e.idle)
 	}
 }
 
@@ -84,33 +70,28 @@ func (e *Engine) adopt() {
 
 // adoptSome adopts what it finds, as far as there are places, and says how many runs that were.
 func (e *Engine) adoptSome() int {
-	places := 0
-	for places < adoptAtOnce && e.reserve() == nil {
-		places++
+	e.mu.Lock()
+	limit := min(adoptAtOnce, e.cfg.MaxRuns-e.places)
+	e.mu.Unlock()
+	if limit <= 0 {
+		return 0
 	}
-	adopted, err := e.findAbandoned(places)
+	// The pod's own end does not cut this: what was adopted must be known, to be released.
+	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.LeaseFor)
+	defer cancel()
+	adopted, err := e.deps.Leases.Adopt(ctx, e.cfg.Owner, e.cfg.LeaseFor, limit)
 	if err != nil {
 		e.log.Warn("no run can be adopted", "error", err)
-	}
-	for range places - len(adopted) {
-		e.leave()
 	}
 	for _, a := range adopted {
 		e.metrics.adoptions.Inc()
 		e.log.Info("run adopted", "run", a.Lease.Run, "steps", a.State.Run.Steps)
-		e.launch(a.Lease, a.State, nil, true)
+		e.mu.Lock()
+		e.place() // also where requests took the last ones meanwhile
+		e.mu.Unlock()
+		e.launch(a.Lease, a.State, nil)
 	}
 	return len(adopted)
-}
-
-func (e *Engine) findAbandoned(limit int) ([]store.Adopted, error) {
-	if limit == 0 {
-		return nil, nil
-	}
-	// Not the pod's own end cuts this: what was adopted must be known, to be released.
-	ctx, cancel := context.WithTimeout(context.Background(), e.cfg.LeaseFor)
-	defer cancel()
-	return e.deps.Leases.Adopt(ctx, e.cfg.Owner, e.cfg.LeaseFor, limit)
 }
 
 // pause waits, or returns why ctx ended.

@@ -16,9 +16,8 @@ import (
 // run is one run that this pod works on. Its goroutine owns it; stop is all that others do.
 type run struct {
 	// static after construction
-	e       *Engine
-	log     *slog.Logger
-	adopted bool
+	e   *Engine
+	log *slog.Logger
 	// hold ends where the lease is lost: then nothing may be written. work ends with it, and where the run is cancelled or
 	// the pod's grace is over: calls of tools use it. ask ends with that, and where the pod begins to stop: whatever can be
 	// done again on another pod uses it.
@@ -28,7 +27,7 @@ type run struct {
 
 	// owned by the run's goroutine
 	ledger
-	settings *settings // nil until open
+	settings *settings // nil until open, where the run was adopted
 	endpoint llm.Endpoint
 	window   int
 	kit      *kit
@@ -42,9 +41,9 @@ type run struct {
 	done     bool
 }
 
-func newRun(e *Engine, lease store.Lease, s *settings, adopted bool) *run {
+func newRun(e *Engine, lease store.Lease, s *settings) *run {
 	r := &run{
-		e: e, adopted: adopted, settings: s, log: e.log.With("run", lease.Run),
+		e: e, settings: s, log: e.log.With("run", lease.Run),
 		ledger: ledger{lease: lease, journal: e.deps.Journal, publisher: e.deps.Publisher},
 	}
 	r.hold, r.endHold = context.WithCancelCause(context.Background())
@@ -161,12 +160,25 @@ func (r *run) conclude(err error) {
 		return
 	case keep == nil && errors.Is(cause, errCancelled) || errors.Is(err, errCancelled):
 		err = r.finish(finishCancelled)
+	case keep != nil:
+		err = r.failUnkept(err)
 	default:
 		err = r.fail(err)
 	}
 	if err != nil {
 		r.log.Error("the run's end is not kept", "error", err)
 	}
+}
+
+// failUnkept ends the run because a step cannot be kept, for a reason that would be there again: whoever adopted it would
+// only repeat it. It ends as the store has it.
+func (r *run) failUnkept(why error) error {
+	state, err := r.journal.Load(r.hold, r.lease.Ref)
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	r.page, r.calls = pageAfter(&state, r.lease.Run), state.Calls
+	return r.fail(why)
 }
 
 // fail ends the run with an error that its user can read.

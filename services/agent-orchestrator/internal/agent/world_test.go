@@ -128,8 +128,8 @@ type door struct {
 	mu sync.Mutex
 	// before and after shut the door around a commit.
 	before, after func(store.Change) bool
+	refuse        func(store.Change) error
 	shut          bool
-	commits       int
 }
 
 var errShut = refusal.New(refusal.Unavailable, "the door is shut")
@@ -151,7 +151,12 @@ func (d *door) closed() error {
 
 func (d *door) Commit(ctx context.Context, lease store.Lease, c store.Change) error {
 	d.mu.Lock()
-	d.commits++
+	if d.refuse != nil {
+		if err := d.refuse(c); err != nil {
+			d.mu.Unlock()
+			return err
+		}
+	}
 	d.shut = d.shut || d.before != nil && d.before(c)
 	shut := d.shut
 	d.mu.Unlock()
