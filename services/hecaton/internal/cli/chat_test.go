@@ -367,7 +367,7 @@ func TestChatEnds(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]int{
-		"chat -m x": 2, "chat --user ana --server localhost -m x": 2, "chat --user ana --mode x": 2, "chat --user ana --approve maybe": 2,
+		"chat --user ana --server localhost -m x": 2, "chat --user ana --mode x": 2, "chat --user ana --approve maybe": 2,
 		"chat --user ana --server http://127.0.0.1:1 -m x": 3,
 	} {
 		if code, _, err := do(t, strings.Fields(line)...); code != want {

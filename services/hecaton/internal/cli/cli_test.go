@@ -214,7 +214,12 @@ func TestUsage(t *testing.T) {
 		{"gateway", "gRPC must be closed to strangers"},
 		{"gateway --auth-mode jwt --open-services", "JWT"},
 		{"node-registry --lease x", "--lease"},
-		{"agent-orchestrator --stop-timeout 0s", "stop-timeout"},
+		{"agent-orchestrator", "--database-url (DATABASE_URL) is required"},
+		{"agent-orchestrator --database-url sqlite:///x --blob-url mem:// --secret-keys x --stop-timeout 0s", "stop-timeout"},
+		{"up --orchestrators 0", "--orchestrators must be at least 1"},
+		{"up --llm gpt", "--llm"},
+		{"up --llm openai", "OPENAI_BASE_URL"},
+		{"chat", "--user"},
 		{"version now", "not expected"},
 	} {
 		code, _, err := do(t, strings.Fields(tt.line)...)

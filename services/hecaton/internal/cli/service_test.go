@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"encoding/base64"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,6 +32,9 @@ func TestServicesAlone(t *testing.T) {
 	registry := start(t, environ, "node-registry")
 	environ = append(environ, "REGISTRY_ADDR="+registry.logged("node-registry", "grpc"))
 	one, two := start(t, environ, "gateway"), start(t, environ, "gateway")
+	dir := filepath.ToSlash(t.TempDir())
+	environ = append(environ, "LLM=offline", "DATABASE_URL=sqlite://"+dir+"/hecaton.db", "BLOB_URL=file://"+dir+"/files",
+		"SECRET_KEYS="+base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	orchestrator := start(t, environ, "agent-orchestrator", "--gateways", one.logged("gateway", "grpc"), "--gateways", two.logged("gateway", "grpc"))
 	orchestrator.logged("agent-orchestrator", "grpc")
 	user := testkit.Prefix(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 )
 
@@ -39,6 +40,9 @@ type upConfig struct {
 	OpenAIKey    config.Secret `conf:"openai-api-key" env:"OPENAI_API_KEY" help:"key of the endpoint"`
 	OpenAIModel  string        `conf:"openai-model" env:"OPENAI_MODEL" help:"model of requests that name none"`
 	OpenAIWindow int           `conf:"openai-context-window" env:"OPENAI_CONTEXT_WINDOW" help:"that model's window in tokens; 0 asks the table of known models"`
+
+	UserAddresses []string `conf:"user-addresses-allow" env:"USER_ADDRESSES_ALLOW" help:"hosts, IP addresses and networks (10.1.0.0/16) that users may name although they are private or http; in trusted mode all are allowed"`
+	OAuth         orchestrator.OAuthConfig
 
 	Auth     auth.Config
 	Services auth.ServiceAuth
@@ -198,6 +202,7 @@ func (c upConfig) options(e Env) embedded.Options {
 		Orchestrators: c.Orchestrators, DataDir: c.DataDir, StorageURL: c.StorageURL, Model: c.model(),
 		NATSURL: c.NATSURL, RedisURL: c.RedisURL, Auth: c.Auth, Services: c.Services, Trace: c.Trace,
 		Version: e.build(), Logger: e.logger(c.Log),
+		Orchestrator: func(_ int, o *orchestrator.Config) { o.Addresses.Allow, o.OAuth = c.UserAddresses, c.OAuth },
 	}
 	if c.GRPCPort != 0 {
 		o.RegistryPorts = embedded.Ports{GRPC: c.usual(9090), Admin: c.usual(9190)}

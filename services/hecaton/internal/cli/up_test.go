@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/cli"
 )
 
 // free makes a cluster take free ports, so that tests do not meet.
@@ -57,6 +60,10 @@ func TestDemo(t *testing.T) {
 	for _, text := range []string{
 		"A tool call across two pods", "demo-desk of user demo: read_file, write_file, list_directory in ",
 		"is held by   gateway 0", "was called   through gateway 1", "list_directory in ", "    | hello.txt (44 bytes)", "Try it:", "curl '",
+		"data                 ", "(temporary: a demo keeps nothing)", "model                offline",
+		"A run of an agent", "the goal     read the file hello.txt", "is given     through gateway 1", "→ read_file {\"path\":\"hello.txt\"}",
+		"? read_file wants to run on demo-desk, with\n  | {\n  |   \"path\": \"hello.txt\"\n  | }\n", "there is no terminal to ask at: approved",
+		"← read_file\n  | An agent can read this through any gateway.\n", "The run ended with \"stop\"", "hecaton chat --server http://",
 	} {
 		if !p.has(text) {
 			t.Errorf("it does not say %q: %s", text, &p.out)
@@ -76,11 +83,102 @@ func TestDemo(t *testing.T) {
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("%s: %s", url, resp.Status)
 	}
+	again := strings.Fields(p.find(`hecaton (chat .*)`))
+	if code, out, err := do(t, append(again, "-m", "read the file hello.txt")...); code != 0 || !strings.Contains(out, "through any gateway") {
+		t.Errorf("%q: %d %s%s", again, code, out, err)
+	}
 	if code := p.stop(); code != 0 {
 		t.Errorf("it ends with %d: %s", code, &p.err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the demo's directory is left: %v", err)
+	}
+}
+
+// At a terminal the person decides, and is heard.
+func TestDemoAsks(t *testing.T) {
+	t.Parallel()
+	for answer, says := range map[string]string{
+		"y\n":            "  | An agent can read this through any gateway.\n",
+		"n no, thanks\n": "← rejected read_file",
+	} {
+		in, typed := io.Pipe()
+		p := startEnv(t, cli.Env{Stdin: in, Interactive: true, Args: append(append([]string(nil), free...), "--demo")})
+		p.says("after 10s the demo approves it by itself", "[y]es, [n]o")
+		if _, err := io.WriteString(typed, answer); err != nil {
+			t.Fatal(err)
+		}
+		p.says("Ctrl-C stops it.")
+		if !p.has(says, "The run ended with \"stop\"") || p.has("approved, since") {
+			t.Errorf("%q: it says %s", answer, &p.out)
+		}
+		if err := typed.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// With an endpoint of the user's, the same run is that model's.
+func TestDemoOnRealModel(t *testing.T) {
+	t.Parallel()
+	model := modeltest.New(t)
+	model.Script(modeltest.Call("read_file", map[string]string{"path": "hello.txt"}), modeltest.Say("It is ", "a greeting."))
+	p := up(t, []string{"OPENAI_BASE_URL=" + model.URL(), "OPENAI_API_KEY=a-key-of-mine", "OPENAI_MODEL=m-1"}, "--gateways", "2", "--demo")
+	if !p.has("model                m-1 at 127.0.0.1", "← read_file\n  | An agent can read", "It is a greeting.\n", `The run ended with "stop"`) || p.has("a-key-of-mine") {
+		t.Errorf("it says %s", &p.out)
+	}
+	requests := model.Requests()
+	if len(requests) != 2 || requests[0].Key() != "a-key-of-mine" || requests[0].Model != "m-1" {
+		t.Errorf("%d requests: %+v", len(requests), requests)
+	}
+}
+
+// A model that cannot be used is no reason not to serve.
+func TestDemoWithoutModel(t *testing.T) {
+	t.Parallel()
+	unnamed := up(t, []string{"OPENAI_BASE_URL=http://127.0.0.1:1/v1"}, "--demo")
+	if !unnamed.has("requests must name a model", "The run failed: ") {
+		t.Errorf("it says %s", &unnamed.out)
+	}
+	model := modeltest.New(t)
+	model.Otherwise(modeltest.Status(http.StatusUnauthorized, nil, `{"error":{"message":"no"}}`))
+	refused := up(t, []string{"OPENAI_BASE_URL=" + model.URL(), "OPENAI_MODEL=m-1"}, "--demo")
+	if !refused.has("\n! ", `The run ended with "error"`, "Go on with it") {
+		t.Errorf("it says %s", &refused.out)
+	}
+}
+
+// What a cluster keeps is where people look for it, one cluster has it, and the next takes another place and says so.
+func TestData(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	first := up(t, []string{"HOME=" + home}, "--orchestrators", "2")
+	dir := filepath.Join(home, ".local", "share", "hecaton")
+	if !first.has("data                 "+dir+"\n", "orchestrator 0", "orchestrator 1") {
+		t.Errorf("it says %s", &first.out)
+	}
+	second := up(t, []string{"HOME=" + home})
+	if !second.has("(temporary: data directory " + dir + ": another cluster uses it)") {
+		t.Errorf("it says %s", &second.out)
+	}
+	if code, _, err := do(t, append(free, "--data-dir", dir)...); code != 1 || !strings.Contains(err, "another cluster uses it") {
+		t.Errorf("%d %s", code, err)
+	}
+	xdg := t.TempDir()
+	third := up(t, []string{"HOME=" + home, "XDG_DATA_HOME=" + xdg})
+	if _, err := os.Stat(filepath.Join(xdg, "hecaton", "hecaton.db")); err != nil {
+		t.Errorf("%v: %s", err, &third.out)
+	}
+	own := filepath.Join(t.TempDir(), "own")
+	if fourth := up(t, nil, "--demo", "--data-dir", own); !fourth.has("data                 " + own + "\n") {
+		t.Errorf("it says %s", &fourth.out)
+	}
+	if code := first.stop(); code != 0 {
+		t.Errorf("it ends with %d: %s", code, &first.err)
+	}
+	again := up(t, []string{"HOME=" + home})
+	if !again.has("data                 " + dir + "\n") {
+		t.Errorf("it says %s", &again.out)
 	}
 }
 
@@ -107,7 +205,7 @@ func TestDemoOfAnotherKind(t *testing.T) {
 		t.Parallel()
 		p := up(t, []string{"JWT_SECRET=0123456789abcdef0123456789abcdef", "AUTH_MODE=jwt", "SERVICE_TOKEN=a-token-for-services"},
 			"--demo", "--gateways", "2")
-		if !p.has("users show a JWT", "A tool call across two pods", "hello.txt", "Bearer $TOKEN") {
+		if !p.has("users show a JWT", "A tool call across two pods", "hello.txt", "Bearer $TOKEN", `The run ended with "stop"`, "HECATON_TOKEN has a JWT") {
 			t.Errorf("it says %s", &p.out)
 		}
 		if code := p.stop(); code != 0 {
