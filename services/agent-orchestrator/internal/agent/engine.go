@@ -40,7 +40,6 @@ type Engine struct {
 	endDrain, endKill context.CancelFunc
 
 	adopting, running, keeping sync.WaitGroup // Stop waits for them in this order
-	idle                       chan struct{}  // closed when the pod stops and no run is left
 
 	mu     sync.Mutex
 	runs   map[store.Ref]*run // guarded by mu
@@ -50,7 +49,7 @@ type Engine struct {
 
 // New returns an Engine that Start sets to work.
 func New(cfg Config, deps Deps) *Engine {
-	e := &Engine{cfg: cfg.withDefaults(), deps: deps, runs: make(map[store.Ref]*run), idle: make(chan struct{})}
+	e := &Engine{cfg: cfg.withDefaults(), deps: deps, runs: make(map[store.Ref]*run)}
 	e.log = obs.OrDiscard(deps.Logger)
 	e.metrics = newMetrics(deps.Metrics)
 	e.drain, e.endDrain = context.WithCancel(context.Background())
@@ -70,7 +69,6 @@ func (e *Engine) Start(context.Context) error {
 func (e *Engine) Stop(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
-	e.rest()
 	e.mu.Unlock()
 	e.endDrain()
 	grace, cancel := context.WithTimeout(ctx, e.cfg.CallGrace)
