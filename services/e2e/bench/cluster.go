@@ -25,11 +25,11 @@ type cluster struct {
 	nats, redis, registry pod
 	// Ours: calls enter at entry, the nodes are at holder.
 	entry, holder pod
-	// The relay's.
+	// The relay's; only where calls are measured.
 	relayEntry, relayHolder pod
 }
 
-// startCluster starts everything but nodes.
+// startCluster starts what every measurement needs.
 func startCluster(log io.Writer, level slog.Level) (_ *cluster, err error) {
 	c := &cluster{log: log, level: level}
 	defer func() {
@@ -46,21 +46,25 @@ func startCluster(log io.Writer, level slog.Level) (_ *cluster, err error) {
 	if c.registry, err = c.start(roleRegistry, wiring{Name: "registry", NATS: c.nats.URL, Redis: c.redis.URL}); err != nil {
 		return nil, err
 	}
-	if c.entry, err = c.gateway("entry"); err != nil {
+	if c.entry, err = c.gateway("entry", ""); err != nil {
 		return nil, err
 	}
-	if c.holder, err = c.gateway("holder"); err != nil {
-		return nil, err
-	}
-	if c.relayEntry, err = c.start(roleRelayEntry, wiring{NATS: c.nats.URL}); err != nil {
-		return nil, err
-	}
-	c.relayHolder, err = c.start(roleRelayHolder, wiring{NATS: c.nats.URL})
+	c.holder, err = c.gateway("holder", "")
 	return c, err
 }
 
-func (c *cluster) gateway(name string) (pod, error) {
-	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry.GRPC})
+// startRelay starts what calls are compared with.
+func (c *cluster) startRelay() (err error) {
+	if c.relayEntry, err = c.start(roleRelayEntry, wiring{NATS: c.nats.URL}); err != nil {
+		return err
+	}
+	c.relayHolder, err = c.start(roleRelayHolder, wiring{NATS: c.nats.URL})
+	return err
+}
+
+// gateway starts one that serves the agents of an orchestrator; "" for none.
+func (c *cluster) gateway(name, orchestrator string) (pod, error) {
+	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry.GRPC, Orchestrator: orchestrator})
 }
 
 func (c *cluster) start(role string, w wiring) (pod, error) {
@@ -102,6 +106,9 @@ func (f fleet) connect(p nodes.Plan) (took time.Duration, err error) {
 
 // answer sets the size of the results.
 func (f fleet) answer(size int) error { return f.Call("Nodes.Answer", size, &struct{}{}) }
+
+// say makes the results texts of so many bytes.
+func (f fleet) say(size int) error { return f.Call("Nodes.Say", size, &struct{}{}) }
 
 // follow tells the nodes where to go when they lose their connections.
 func (f fleet) follow(addr string) error { return f.Call("Nodes.Follow", addr, &struct{}{}) }

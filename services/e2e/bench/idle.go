@@ -49,11 +49,11 @@ const (
 // measureIdle connects nodes to a pod of their own, looks at its memory, kills it, and sees the nodes come back to another.
 func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error) {
 	r.Nodes = o.IdleNodes
-	first, err := c.gateway("first")
+	first, err := c.gateway("first", "")
 	if err != nil {
 		return r, err
 	}
-	second, err := c.gateway("second")
+	second, err := c.gateway("second", "")
 	if err != nil {
 		return r, err
 	}

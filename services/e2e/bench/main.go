@@ -66,6 +66,11 @@ func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writ
 			return err
 		}
 	}
+	if o.Agents.Rounds > 0 {
+		if err := r.measureAgents(ctx, o, c, log); err != nil {
+			return err
+		}
+	}
 	if o.IdleNodes == 0 {
 		return nil
 	}

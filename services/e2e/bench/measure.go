@@ -76,6 +76,9 @@ type bench struct {
 // prepare connects nodes and callers.
 func prepare(ctx context.Context, o options, c *cluster) (_ *bench, err error) {
 	b := &bench{options: o, cluster: c}
+	if err := c.startRelay(); err != nil {
+		return nil, err
+	}
 	if b.fleet, err = c.nodes(); err != nil {
 		return nil, err
 	}

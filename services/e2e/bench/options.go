@@ -21,6 +21,8 @@ type options struct {
 	IdleNodes int
 	Settle    time.Duration
 
+	Agents agentOptions
+
 	// JSON is the file for the figures; "" for none.
 	JSON string
 	// Profiles is a directory for profiles of the pods, taken for ProfileFor after the rounds of each point; "" for none.
@@ -29,6 +31,21 @@ type options struct {
 
 	// Level is the least level at which the processes log.
 	Level slog.Level
+}
+
+// agentOptions say how much of agents to measure; without Rounds nothing is.
+type agentOptions struct {
+	// Rounds is how often the ways take turns, Segment how long each repeats its run.
+	Rounds  int
+	Segment time.Duration
+	// FirstTokens is how many requests each way gets in a round.
+	FirstTokens int
+	// Streams of so many Words run at once, the model at StreamPace, in so many rounds. While their memory is looked at the
+	// model takes StreamSlow for a word.
+	Streams, Words, StreamRounds int
+	StreamPace, StreamSlow       time.Duration
+	// Waiting runs wait for a person.
+	Waiting int
 }
 
 const (
@@ -40,6 +57,11 @@ func everything() options {
 	o := options{
 		Rounds: 7, Segment: 1200 * time.Millisecond, Warmup: 500 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 10_000, Settle: 20 * time.Second, ProfileFor: 5 * time.Second,
+		Agents: agentOptions{
+			Rounds: 7, Segment: 700 * time.Millisecond, FirstTokens: 60,
+			Streams: 1000, Words: 100, StreamRounds: 3, StreamPace: 50 * time.Millisecond, StreamSlow: 3 * time.Second,
+			Waiting: 2000,
+		},
 	}
 	for _, size := range []int{smallResult, largeResult} {
 		for _, workers := range []int{1, 64, 512} {
@@ -55,6 +77,11 @@ func taste() options {
 		Points: []point{{smallResult, 1}, {smallResult, 64}, {largeResult, 64}},
 		Rounds: 2, Segment: 400 * time.Millisecond, Warmup: 200 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 500, Settle: time.Second, ProfileFor: time.Second,
+		Agents: agentOptions{
+			Rounds: 2, Segment: 150 * time.Millisecond, FirstTokens: 10,
+			Streams: 100, Words: 20, StreamRounds: 1, StreamPace: 20 * time.Millisecond, StreamSlow: 300 * time.Millisecond,
+			Waiting: 100,
+		},
 	}
 }
 
@@ -63,7 +90,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.SetOutput(help)
 	smoke := flags.Bool("smoke", false, "a taste in less than half a minute, with figures that prove nothing")
 	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
-	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and no idle nodes; or "idle"`)
+	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "agent"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
 	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
@@ -79,7 +106,7 @@ func parse(args []string, help io.Writer) (options, error) {
 		o = taste()
 	}
 	if *rounds > 0 {
-		o.Rounds = *rounds
+		o.Rounds, o.Agents.Rounds = *rounds, *rounds
 	}
 	o.JSON, o.Profiles, o.Level = *out, *profiles, level
 	return o, o.keep(*only)
@@ -91,15 +118,18 @@ func (o *options) keep(only string) error {
 	case "":
 		return nil
 	case "idle":
-		o.Points = nil
+		o.Points, o.Agents = nil, agentOptions{}
+		return nil
+	case "agent":
+		o.Points, o.IdleNodes = nil, 0
 		return nil
 	}
-	o.IdleNodes = 0
+	o.IdleNodes, o.Agents = 0, agentOptions{}
 	for _, p := range o.Points {
 		if p.String() == only {
 			o.Points = []point{p}
 			return nil
 		}
 	}
-	return fmt.Errorf("no column %q; there are %v and idle", only, o.Points)
+	return fmt.Errorf("no column %q; there are %v, idle and agent", only, o.Points)
 }

@@ -17,7 +17,8 @@ type report struct {
 	Go       string
 	CPUs     int
 	Columns  []column
-	Idle     *idle `json:",omitempty"`
+	Agents   *agentReport `json:",omitempty"`
+	Idle     *idle        `json:",omitempty"`
 	Duration time.Duration
 }
 
@@ -120,6 +121,9 @@ func (r *report) write(w io.Writer) error {
 		_, _ = fmt.Fprintln(w)
 		r.figures().write(w)
 		_, _ = fmt.Fprintln(w)
+	}
+	if r.Agents != nil {
+		r.Agents.write(w)
 	}
 	if r.Idle != nil {
 		r.Idle.write(w)

@@ -34,12 +34,23 @@ const (
 	roleRelayEntry  = "relay-entry"
 	roleRelayHolder = "relay-holder"
 	roleNodes       = "nodes"
+
+	roleModel        = "model"
+	rolePostgres     = "postgres"
+	roleOrchestrator = "orchestrator"
+	roleBareAgent    = "bare-agent"
 )
 
 // wiring tells a child where the others are; each role takes what it needs.
 type wiring struct {
 	Name                  string
 	NATS, Redis, Registry string
+	// Orchestrator is AgentService for a gateway, Gateway ToolService for an agent, Model where both agents ask.
+	Orchestrator, Gateway, Model string
+	// Database and Directory are where an orchestrator keeps what it keeps.
+	Database, Directory string
+	// Ask is what a bare agent says before the user does: the same prompt and tools.
+	Ask json.RawMessage
 	// Log is the least level that is logged.
 	Log slog.Level
 }
@@ -68,8 +79,11 @@ func play(role string, raw []byte) error {
 		return err
 	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: w.Log})))
-	if role == roleNodes {
+	switch role {
+	case roleNodes:
 		return proc.Serve(map[string]any{"Nodes": nodes.NewFleet()})
+	case roleModel:
+		return playModel()
 	}
 	a, stop, err := listen(role, w)
 	if err != nil {
@@ -93,6 +107,12 @@ func listen(role string, w wiring) (a Addresses, stop func() error, err error) {
 		a, err = playRelayEntry(w)
 	case roleRelayHolder:
 		a, err = playRelayHolder(w)
+	case rolePostgres:
+		return playPostgres()
+	case roleOrchestrator:
+		a, err = playOrchestrator(w)
+	case roleBareAgent:
+		a, err = playBareAgent(w)
 	default:
 		err = fmt.Errorf("unknown role %q", role)
 	}
@@ -140,6 +160,7 @@ func playGateway(w wiring) (Addresses, error) {
 	if err := config.Defaults(&cfg); err != nil {
 		return Addresses{}, err
 	}
+	cfg.OrchestratorAddr = w.Orchestrator
 	app, err := gateway.New(cfg, gateway.Options{Logger: slog.Default()})
 	if err != nil {
 		return Addresses{}, err

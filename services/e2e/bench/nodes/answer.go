@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net"
+	"strings"
 )
 
 // Around the data of a result: an image, as most large results are.
@@ -38,6 +39,11 @@ func newAnswer(size int) (*answer, error) {
 		tail = append(tail, base64[(i*i+i>>6)%len(base64)])
 	}
 	return &answer{append(tail, resultTail+"}"...)}, nil
+}
+
+// newText makes an answer whose result is a text of size bytes.
+func newText(size int) *answer {
+	return &answer{[]byte(answerBody + `{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}],"isError":false}}`)}
 }
 
 // small is the size up to which a copy is cheaper than a separate part of a write.

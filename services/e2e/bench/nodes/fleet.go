@@ -88,6 +88,12 @@ func (f *Fleet) Answer(size int, _ *struct{}) error {
 	return err
 }
 
+// Say makes the results texts of so many bytes from now on.
+func (f *Fleet) Say(size int, _ *struct{}) error {
+	f.answer.Store(newText(size))
+	return nil
+}
+
 // Follow tells the nodes where to go when their connections end, which all of them are about to.
 func (f *Fleet) Follow(addr string, _ *struct{}) error {
 	f.mu.Lock()
