@@ -21,7 +21,7 @@ help: ## list the targets
 ## ---- run ----
 
 .PHONY: run build
-run: ## start a cluster of two gateways with a desktop node, show one call across them, and serve
+run: ## start a cluster of two gateways with a desktop node, show a call and a run of an agent, and serve
 	@go build -o bin/hecaton ./services/hecaton/cmd/hecaton
 	@exec bin/hecaton up --gateways 2 --demo
 
