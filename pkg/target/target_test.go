@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -52,4 +53,55 @@ func TestRoundRobinReachesEveryAddress(t *testing.T) {
 		}
 		_ = cc.Close()
 	}
+}
+
+// A server that says that it drains gets no new calls, and is used again once it serves.
+func TestHealthyLeavesOutWhoDrains(t *testing.T) {
+	t.Parallel()
+	const service = "x.v1.X"
+	var addrs []string
+	var states []*health.Server
+	counts := make([]atomic.Int32, 2)
+	for i := range counts {
+		ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+			counts[i].Add(1)
+			return next(ctx, req)
+		}))
+		state := health.NewServer()
+		state.SetServingStatus(service, healthv1.HealthCheckResponse_SERVING)
+		healthv1.RegisterHealthServer(s, state)
+		go func() { _ = s.Serve(ln) }()
+		t.Cleanup(s.Stop)
+		addrs, states = append(addrs, ln.Addr().String()), append(states, state)
+	}
+	addr, opts := target.Healthy(strings.Join(addrs, ","), service, "grpc.health.v1.Health/Check")
+	cc, err := grpc.NewClient(addr, append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cc.Close()
+	client := healthv1.NewHealthClient(cc)
+	// reached calls until the servers reached last are those that are wanted.
+	reached := func(want string, first, second bool) {
+		t.Helper()
+		testkit.Eventually(t, 10*time.Second, func() bool {
+			counts[0].Store(0)
+			counts[1].Store(0)
+			for range 10 {
+				if _, err := client.Check(t.Context(), &healthv1.HealthCheckRequest{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return (counts[0].Load() > 0) == first && (counts[1].Load() > 0) == second
+		}, want)
+	}
+	reached("both are called", true, true)
+	states[0].SetServingStatus(service, healthv1.HealthCheckResponse_NOT_SERVING)
+	reached("only the other is called", false, true)
+	states[0].SetServingStatus(service, healthv1.HealthCheckResponse_SERVING)
+	reached("both are called again", true, true)
 }
