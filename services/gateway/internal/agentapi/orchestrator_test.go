@@ -183,13 +183,16 @@ func startGateway(t *testing.T, change func(*auth.Config, *agentapi.Config), pod
 	return g
 }
 
+// answer is a response whose body ends with the test.
+type answer struct{ *http.Response }
+
 // do sends a request as user u, unless headers (pairs) say otherwise.
-func (g *gateway) do(t *testing.T, method, path, body string, headers ...string) *http.Response {
+func (g *gateway) do(t *testing.T, method, path, body string, headers ...string) answer {
 	t.Helper()
 	return g.doIn(t.Context(), t, method, path, body, headers...)
 }
 
-func (g *gateway) doIn(ctx context.Context, t *testing.T, method, path, body string, headers ...string) *http.Response {
+func (g *gateway) doIn(ctx context.Context, t *testing.T, method, path, body string, headers ...string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, g.url+path, strings.NewReader(body))
 	if err != nil {
@@ -206,7 +209,7 @@ func (g *gateway) doIn(ctx context.Context, t *testing.T, method, path, body str
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	return answer{resp}
 }
 
 const jwtSecret = "0123456789abcdef0123456789abcdef"

@@ -19,7 +19,7 @@ import (
 )
 
 // wantProblem checks an answer's status and reason, and returns its message.
-func wantProblem(t *testing.T, resp *http.Response, code int, reason string) string {
+func wantProblem(t *testing.T, resp answer, code int, reason string) string {
 	t.Helper()
 	var p struct {
 		Success *bool
@@ -169,7 +169,7 @@ func TestUserIsTheTokens(t *testing.T) {
 	smuggled := []string{
 		"X-User-Id", "", "Authorization", bearer(t, "ana"), "Hecaton-User-Bin", "Ym9i", "Grpc-Metadata-Hecaton-User-Bin", "Ym9i",
 	}
-	for _, resp := range []*http.Response{
+	for _, resp := range []answer{
 		g.do(t, "POST", "/api/agent/invoke", `{"message":"x","user_id":"bob"}`, smuggled...),
 		g.do(t, "GET", "/api/agent/sessions", "", smuggled...),
 		g.do(t, "GET", "/api/agent/sessions?user_id=ana", "", smuggled...),

@@ -21,7 +21,7 @@ import (
 )
 
 // wantJSON checks a body whole.
-func wantJSON(t *testing.T, resp *http.Response, want string) {
+func wantJSON(t *testing.T, resp answer, want string) {
 	t.Helper()
 	body, err := io.ReadAll(resp.Body)
 	var got, wanted bytes.Buffer

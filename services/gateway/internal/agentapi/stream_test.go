@@ -51,7 +51,7 @@ func told(s grpc.ServerStreamingServer[agentv1.FollowResponse], events ...*agent
 }
 
 // wantSeqs reads a stream to its end: it must hold exactly the events of these numbers, in order, each with its id.
-func wantSeqs(t *testing.T, resp *http.Response, seqs ...int64) {
+func wantSeqs(t *testing.T, resp answer, seqs ...int64) {
 	t.Helper()
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		body, _ := io.ReadAll(resp.Body)
