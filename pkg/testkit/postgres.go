@@ -152,7 +152,7 @@ func (c *cluster) start(port int) (backend, error) {
 		}
 	}
 	// What a killed server's children hold is free as soon as they have noticed.
-	for until := time.Now().Add(readyWithin); ; time.Sleep(20 * time.Millisecond) { //nolint:forbidigo // nothing tells when
+	for until := time.Now().Add(readyWithin); ; time.Sleep(20 * time.Millisecond) { // nothing tells when
 		p, err := c.run(bin, port)
 		switch {
 		case err == nil:

@@ -42,7 +42,7 @@ func openSQLite(ctx context.Context, path string) (*sqlite, error) {
 	if err := migrateSQLite(ctx, path); err != nil {
 		return nil, err
 	}
-	writes, err := openFile(path, 1, "foreign_keys(1)", "synchronous(NORMAL)")
+	writes, err := openFile(path, 1, "synchronous(NORMAL)", "wal_autocheckpoint(4000)")
 	if err != nil {
 		return nil, err
 	}
