@@ -42,17 +42,18 @@ func (r *remote) Call(ctx context.Context, in tool.Invocation) (tool.Result, err
 		if err == nil {
 			return convert(got), nil
 		}
-		if again || !over(f, err) {
+		if again || ctx.Err() != nil || !over(f, err) {
 			return r.outcome(ctx, f, err)
 		}
 		r.server.forget(sess)
 	}
 }
 
-// over reports whether a call was not taken because the session no longer exists.
+// over reports whether a call was not taken because the session no longer exists: it was closed before, the process had
+// ended, or the server has forgotten it.
 func over(f *flight, err error) bool {
 	status, sent := f.seen()
-	return !sent && errors.Is(err, sdk.ErrConnectionClosed) ||
+	return !sent && (errors.Is(err, sdk.ErrConnectionClosed) || !f.http) ||
 		status == http.StatusNotFound && errors.Is(err, sdk.ErrSessionMissing)
 }
 

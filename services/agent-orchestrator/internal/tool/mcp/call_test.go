@@ -227,3 +227,39 @@ func TestProcess(t *testing.T) {
 		t.Errorf("after the end: %+v", f)
 	}
 }
+
+// A call that was given up before it was sent leaves the process as it is; one that the process does not even read ends it.
+func TestProcessAndContext(t *testing.T) {
+	t.Parallel()
+	kit := open(t, source(t, func(o *mcp.Options) { o.Stdio = true }), request(process("serve")))
+	pid := find(t, kit, "pid")
+	first, err := call(t.Context(), pid, `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = call(over, pid, `{}`)
+	if f := failure(t, err); f.Outcome != tool.NotDelivered {
+		t.Errorf("%+v", f)
+	}
+	if got, err := call(t.Context(), pid, `{}`); err != nil || got.Text != first.Text {
+		t.Errorf("another process answers: %+v, %v", got, err)
+	}
+	n, err := strconv.Atoi(first.Text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(n, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	soon, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	_, err = call(soon, find(t, kit, "echo"), `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
+	if f := failure(t, err); f.Outcome != tool.NotDelivered {
+		t.Errorf("half a line: %+v", f)
+	}
+	if got, err := call(t.Context(), pid, `{}`); err != nil || got.Text == first.Text {
+		t.Errorf("after the end of the process: %+v, %v", got, err)
+	}
+}

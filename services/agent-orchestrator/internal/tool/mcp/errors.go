@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
-	"os/exec"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -52,8 +50,7 @@ func explain(ctx context.Context, f *flight, err error) error {
 	status, _ := f.seen()
 	var refused *refusal.Error
 	var rpc *jsonrpc.Error
-	var start *exec.Error
-	var path *fs.PathError
+	var start *startError
 	switch {
 	case errors.As(err, &refused):
 		return &Error{Kind: Refused, Message: refused.Message, Err: err}
@@ -69,7 +66,7 @@ func explain(ctx context.Context, f *flight, err error) error {
 		return &Error{Kind: Unreachable, Message: "it cannot be reached", Err: err}
 	case errors.As(err, &rpc):
 		return &Error{Kind: Protocol, Message: fmt.Sprintf("it answers with error %d: %s", rpc.Code, short(rpc.Message)), Err: err}
-	case errors.As(err, &start), errors.As(err, &path):
+	case errors.As(err, &start):
 		return &Error{Kind: Unreachable, Message: "its command cannot be started", Err: err}
 	case !f.http:
 		return &Error{Kind: Protocol, Message: "the process ended, or speaks no MCP", Err: err}

@@ -40,7 +40,7 @@ func (s stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	_ = theirs.Close()
 	if err != nil {
 		_ = output.Close()
-		return nil, err
+		return nil, &startError{err}
 	}
 	p := &process{WriteCloser: input, cmd: cmd, output: output, exited: make(chan struct{})}
 	go func() {
@@ -50,6 +50,12 @@ func (s stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	conn, err := (&sdk.IOTransport{Reader: io.NopCloser(output), Writer: p, MaxLineLength: maxAnswer}).Connect(ctx)
 	return &pipeConn{Connection: conn, process: p}, err
 }
+
+// startError is a process that never was.
+type startError struct{ cause error }
+
+func (e *startError) Error() string { return "mcp: start a process: " + e.cause.Error() }
+func (e *startError) Unwrap() error { return e.cause }
 
 // process is a running server, as the writer to its input.
 type process struct {
@@ -96,6 +102,9 @@ type pipeConn struct {
 }
 
 func (c *pipeConn) Write(ctx context.Context, msg jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	// A process that does not read would hold the writer for ever, whatever ctx says.
 	stop := context.AfterFunc(ctx, c.process.kill)
 	defer stop()
