@@ -61,19 +61,19 @@ func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) 
 }
 
 func (a *API) serveREST(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
-	return a.forward(w, r, auth.OnBehalf(r.Context(), user))
+	return a.forward(auth.OnBehalf(r.Context(), user), w, r)
 }
 
 // serveOpenREST is for endpoints that need no user.
 func (a *API) serveOpenREST(w http.ResponseWriter, r *http.Request) {
-	if err := a.forward(w, r, r.Context()); err != nil {
+	if err := a.forward(r.Context(), w, r); err != nil {
 		problem(err).Write(w)
 	}
 }
 
 // forward hands a request to the generated handlers. They see none of its headers: they would pass Authorization on, and
 // take deadlines and methods from others.
-func (a *API) forward(w http.ResponseWriter, r *http.Request, ctx context.Context) error {
+func (a *API) forward(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 	body, err := a.readBody(w, r)
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request, user ids.UserID) er
 		s, err := a.agent.Invoke(ctx, req)
 		return accepted(s, err)
 	})
-	return a.stream(w, r, auth.OnBehalf(r.Context(), user), f, mortal(req.GetOnDisconnect()))
+	return a.stream(auth.OnBehalf(r.Context(), user), w, r, f, mortal(req.GetOnDisconnect()))
 }
 
 func mortal(d agentv1.InvokeRequest_OnDisconnect) bool {
@@ -74,7 +74,7 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, user ids.UserID) er
 		}
 		return next, err
 	})
-	return a.stream(w, r, ctx, f, mortal(req.GetOnDisconnect()))
+	return a.stream(ctx, w, r, f, mortal(req.GetOnDisconnect()))
 }
 
 // taken reports whether decisions that are handed in again were taken the first time.
@@ -110,7 +110,7 @@ func (a *API) sessionEvents(w http.ResponseWriter, r *http.Request, user ids.Use
 		return a.follow(ctx, id, after, until)
 	})
 	f.session, f.last = id, after
-	return a.stream(w, r, auth.OnBehalf(r.Context(), user), f, false)
+	return a.stream(auth.OnBehalf(r.Context(), user), w, r, f, false)
 }
 
 // afterSeq reads where a client left off: its query, or what its EventSource remembers.

@@ -28,7 +28,7 @@ func dialectOf(r *http.Request) (*dialect, error) {
 
 // stream answers with the events of f. mortal says that the run dies with its client. The error is a refusal: nothing is
 // written yet.
-func (a *API) stream(w http.ResponseWriter, r *http.Request, ctx context.Context, f *feed, mortal bool) error {
+func (a *API) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, f *feed, mortal bool) error {
 	names, err := dialectOf(r)
 	if err != nil {
 		return err
