@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
@@ -9,7 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
 
-// What the hot path costs: a beginning, a piece of text, and a step with a message and a call.
+// What the hot path costs: a beginning, a piece of text, of one run and of many, and a step with a message and a call.
 func BenchmarkStore(b *testing.B) {
 	for name, url := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": testkit.Postgres} {
 		b.Run(name, func(b *testing.B) {
@@ -40,6 +41,24 @@ func BenchmarkStore(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
+			})
+			b.Run("text of many runs at once", func(b *testing.B) {
+				b.SetParallelism(50)
+				leases := make(chan store.Lease, 50*runtime.GOMAXPROCS(0))
+				for range cap(leases) {
+					leases <- fresh(b)
+				}
+				b.ResetTimer()
+				b.RunParallel(func(p *testing.PB) {
+					l, seq := <-leases, int64(0)
+					for p.Next() {
+						seq++
+						if err := s.Commit(b.Context(), l, store.Change{Events: texts(l, seq, "some text")}); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
 			})
 			b.Run("step", func(b *testing.B) {
 				b.ReportAllocs()

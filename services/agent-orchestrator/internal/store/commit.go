@@ -136,26 +136,28 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 	return out, nil
 }
 
-// putCalls inserts calls, whose assistant message is among messages, or replaces those of the same id.
+// putCalls inserts calls, or replaces those of the same id. A call belongs to the assistant message that asked for it,
+// where that is among messages, else to the one that it belonged to before.
 func putCalls(session int64, messages []Message, calls []Call) []statement {
-	asked := 0
+	asked := map[string]int{}
 	for i := range messages {
-		if messages[i].Role == "assistant" {
-			asked = messages[i].Index
+		for _, c := range messages[i].Calls {
+			asked[c.ID] = messages[i].Index
 		}
 	}
 	rows := make([][]any, len(calls))
 	for i := range calls {
 		c := &calls[i]
 		rows[i] = []any{
-			session, plain(c.ID), plain(c.Run), asked, c.Position, plain(c.Tool), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
+			session, plain(c.ID), plain(c.Run), asked[c.ID], c.Position, plain(c.Tool), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
 			plain(c.Digest), plain(c.Interrupt), plain(c.Decision), plain(c.Reason), millis(c.Expires), millis(c.Decided),
 		}
 	}
 	return inserts(
 		`INSERT INTO calls (session, id, run_id, message, position, tool, args, state, node, node_mark, digest, interrupt, decision, reason,
 			expires, decided)`,
-		`ON CONFLICT (session, id) DO UPDATE SET run_id = excluded.run_id, position = excluded.position, tool = excluded.tool,
+		`ON CONFLICT (session, id) DO UPDATE SET run_id = excluded.run_id,
+			message = CASE WHEN excluded.message > 0 THEN excluded.message ELSE calls.message END, position = excluded.position, tool = excluded.tool,
 			args = excluded.args, state = excluded.state, node = excluded.node, node_mark = excluded.node_mark,
 			digest = excluded.digest, interrupt = excluded.interrupt, decision = excluded.decision, reason = excluded.reason,
 			expires = excluded.expires, decided = excluded.decided`, rows)

@@ -252,6 +252,54 @@ func TestHostileBytes(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
+// The calls of a state are those of the last answer, also where a model uses an id again.
+func TestCallsOfTheLastAnswer(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		s := open()
+		l, _ := begin(t, s, beginning("run_1"))
+		answer := func(index int, names ...string) store.Change {
+			m := store.Message{Index: index, Role: "assistant"}
+			var c store.Change
+			for i, id := range names {
+				m.Calls = append(m.Calls, store.MessageCall{ID: id})
+				c.Calls = append(c.Calls, store.Call{ID: id, Position: i, State: store.Ready})
+			}
+			c.Messages = []store.Message{m}
+			return c
+		}
+		check := func(want ...string) {
+			t.Helper()
+			var got []string
+			for _, c := range load(t, s, ref).Calls {
+				got = append(got, c.ID)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("calls are %q, want %q", got, want)
+			}
+		}
+		commit(t, s, l, answer(2, "b", "a"))
+		check("b", "a")
+		commit(t, s, l, store.Change{
+			Calls: []store.Call{{ID: "a", Position: 1, State: store.Ended}}, Messages: []store.Message{{Index: 3, Role: "tool", CallID: "a"}},
+		})
+		check("b", "a")
+		commit(t, s, l, answer(4, "c", "a"))
+		check("c", "a")
+		commit(t, s, l, answer(5))
+		check()
+		commit(t, s, l, answer(6, "d"))
+		commit(t, s, l, store.Change{Messages: []store.Message{{Index: 7, Role: "system", Covers: 5}}})
+		check()
+		commit(t, s, l, answer(8, "e"))
+		commit(t, s, l, store.Change{End: &store.End{FinishReason: "error"}})
+		_, st := begin(t, s, beginning("run_2"))
+		if len(st.Calls) != 0 {
+			t.Errorf("the next run begins with calls %+v", st.Calls)
+		}
+	})
+}
+
 // Many rows go into several statements of one transaction.
 func TestLargeChange(t *testing.T) {
 	t.Parallel()
