@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"time"
 
+	"google.golang.org/grpc/status"
+
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 )
@@ -47,21 +49,20 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, r *http.Request
 	if mortal { // ending the stream would end the run: it has until the end of the drain
 		draining = nil
 	}
-	left := a.write(ctx, a.newWriter(w), f, names, draining)
-	if left {
+	if !a.write(ctx, a.newWriter(w), f, names, draining) {
 		cancel()
 	}
 	<-fed
-	if left && mortal && f.moved && !f.over && f.session != "" {
+	if mortal && f.moved && !f.over && f.session != "" {
 		a.cancelRun(ctx, f.session)
 	}
 	return nil
 }
 
-// write returns when the feed has ended (false), or when the client has left or was left.
-func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect, draining <-chan struct{}) (left bool) {
+// write returns when the feed has ended (true), or when the client has left or was left.
+func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect, draining <-chan struct{}) (ended bool) {
 	if w.begin() != nil {
-		return true
+		return false
 	}
 	beat := time.NewTicker(a.cfg.Heartbeat)
 	defer beat.Stop()
@@ -74,19 +75,20 @@ func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect, dra
 				if !f.over {
 					buf = append(buf, byeLost...)
 				}
-				return w.send(buf) != nil
+				_ = w.send(buf) // the client may be gone: that is how a feed ends, too
+				return true
 			}
 			beat.Reset(a.cfg.Heartbeat)
 		case <-beat.C:
 			buf = append(buf, heartbeat...)
 		case <-draining:
 			_ = w.send([]byte(byeDraining)) // it leaves either way
-			return true
+			return false
 		case <-ctx.Done():
-			return true
+			return false
 		}
 		if w.send(buf) != nil {
-			return true
+			return false
 		}
 		if cap(buf) > 2*piece { // a picture: do not keep its room for the tokens that follow
 			buf = nil
@@ -114,9 +116,18 @@ func gather(buf []byte, e *agentv1.Event, ok bool, events <-chan *agentv1.Event,
 // cancelRun does what the orchestrator would have done that was lost: the one that follows does not know whose client
 // left.
 func (a *API) cancelRun(ctx context.Context, session string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	const limit = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	if _, err := a.agent.CancelRun(ctx, &agentv1.CancelRunRequest{SessionId: session}); err != nil && !refused(err) {
-		a.log.WarnContext(ctx, "run of a client that left was not cancelled", "error", err)
+	again := patience{limit: limit}
+	for {
+		_, err := a.agent.CancelRun(ctx, &agentv1.CancelRunRequest{SessionId: session})
+		if err == nil || refused(err) {
+			return
+		}
+		if !again.wait(ctx) {
+			a.log.WarnContext(ctx, "run of a client that left was not cancelled", "code", status.Code(err))
+			return
+		}
 	}
 }
