@@ -16,7 +16,7 @@
 //
 // TEST_REQUIRE_REAL=1 forbids the third, and the skip: a run that must prove something about a server fails instead of
 // proving it about a stand-in, or nothing. Servers start empty, listen on loopback only and end with the test binary,
-// however it ends (a killed binary takes its servers along on Linux).
+// however it ends (a killed binary takes its servers along on Linux, and leaves PostgreSQL's data under os.TempDir).
 //
 // A package that uses testkit runs its tests through Main, which stops the shared servers, then looks for leaked
 // goroutines, and says on standard error which sources served.
