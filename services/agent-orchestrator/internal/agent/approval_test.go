@@ -8,6 +8,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
@@ -215,14 +216,19 @@ func TestNobodyDecides(t *testing.T) {
 	w.config.DecideWithin = time.Millisecond
 	w.model.Script(modeltest.Call("click", nil), modeltest.Call("click", nil))
 	p := w.pod()
+	expired := func(in *agentv1.Interrupt) {
+		testkit.Eventually(t, soon, func() bool { return time.Now().After(in.GetToolCalls()[0].GetExpiresAt().AsTime().Add(time.Millisecond)) }, "the time is over")
+	}
 	s := p.invoke(asking("click"))
-	p.ended(s)
+	expired(p.ended(s).interrupt(t))
 	_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision("call_0", "approved")}})
 	wantReason(t, err, refusal.ApprovalExpired)
 	next := p.resume(s, decision("call_0", "timeout"))
-	if r := p.ended(next).results(); len(r) != 1 || r[0].GetOutcome() != "timeout" || len(click.seen()) != 0 {
+	asked := p.ended(next)
+	if r := asked.results(); len(r) != 1 || r[0].GetOutcome() != "timeout" || len(click.seen()) != 0 {
 		t.Errorf("%v", r)
 	}
+	expired(asked.interrupt(t))
 	// It asks again; now a new message comes instead of a decision.
 	w.model.Script(modeltest.Say("never mind"))
 	last := p.invoke(&agentv1.InvokeRequest{Message: "forget it", SessionId: string(s.Session)})

@@ -24,7 +24,8 @@ type outcome struct {
 func unanswered(f *tool.Failure) outcome { return outcome{failure: f} }
 
 // runCalls runs the calls of the last answer that are open, one after the other as the model wrote them; neighbours that are
-// parallel run at once. What was started by a pod that is gone is not run again.
+// parallel run at once. What was started by a pod that is gone is not run again. What became of the last is left on the
+// page: it is kept while the model is asked.
 func (r *run) runCalls() error {
 	for i := 0; i < len(r.calls); {
 		c := &r.calls[i]
@@ -46,7 +47,7 @@ func (r *run) runCalls() error {
 		}
 		i++
 	}
-	return r.flush(r.hold)
+	return nil
 }
 
 // neighbours counts the calls from i on that run at once.

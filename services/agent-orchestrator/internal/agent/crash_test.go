@@ -146,7 +146,8 @@ func TestDiesBeforeAResultIsKept(t *testing.T) {
 func diesBeforeAResultIsKept(t *testing.T, open func() *store.Store) {
 	f := echo("look")
 	w := newWorldOn(t, open, f)
-	w.model.Script(modeltest.Call("look", nil), modeltest.Say("I see"))
+	w.model.Script(modeltest.Call("look", nil))
+	w.model.Otherwise(modeltest.Say("I see")) // while a result is kept the model is asked
 	dying := w.pod()
 	dying.door.before = endedCall("call_0")
 	s := dying.say("go")
@@ -262,7 +263,8 @@ func comesBackTooLate(t *testing.T, open func() *store.Store) {
 		}
 	})
 	w := newWorldOn(t, open, f)
-	w.model.Script(modeltest.Call("look", nil), modeltest.Say("without it"))
+	w.model.Script(modeltest.Call("look", nil))
+	w.model.Otherwise(modeltest.Say("without it"))
 	paused := w.pod()
 	s := paused.say("go")
 	testkit.Eventually(t, soon, func() bool { return len(f.seen()) == 1 }, "the call is made")

@@ -31,7 +31,7 @@ func (r *run) gather() *kit {
 }
 
 // refresh opens the sources again that have other tools by now.
-func (r *run) refresh() {
+func (r *run) refresh() error {
 	stale := make([]bool, len(r.kit.kits))
 	some := false
 	for i := range r.kit.kits {
@@ -39,9 +39,14 @@ func (r *run) refresh() {
 			stale[i], some = true, true
 		}
 	}
-	if some {
-		r.reopen(r.kit, func(i int) bool { return stale[i] })
+	if !some {
+		return nil
 	}
+	if err := r.flush(r.hold); err != nil { // it may take a while
+		return err
+	}
+	r.reopen(r.kit, func(i int) bool { return stale[i] })
+	return nil
 }
 
 func (r *run) reopen(k *kit, which func(source int) bool) {

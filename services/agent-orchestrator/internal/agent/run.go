@@ -156,8 +156,10 @@ func (r *run) conclude(err error) {
 		r.log.Warn("the run is left to be adopted", "error", err)
 		return
 	case keep == nil && errors.Is(cause, errDraining):
-		r.e.release(r.lease)
-		return
+		if err = r.flush(r.hold); err == nil {
+			r.e.release(r.lease)
+			return
+		}
 	case keep == nil && errors.Is(cause, errCancelled) || errors.Is(err, errCancelled):
 		err = r.finish(finishCancelled)
 	case keep != nil:

@@ -24,9 +24,6 @@ const cutsAllowed = 2
 
 // step asks the model, and takes its answer.
 func (r *run) step() error {
-	if err := r.flush(r.hold); err != nil {
-		return err
-	}
 	if r.steps >= r.maxSteps() {
 		return r.finish(finishMaxSteps)
 	}

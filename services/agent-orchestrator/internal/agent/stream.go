@@ -11,29 +11,33 @@ import (
 
 // stream keeps and publishes an answer while the model writes it. What comes is collected; a goroutine takes all that is
 // there, keeps it with one commit, publishes it, and looks again. So the first token travels alone and at once, and a model
-// that is faster than the database makes larger pieces, not a queue. No timer is involved.
+// that is faster than the database makes larger pieces, not a queue. No timer is involved, but for pieces of calls: they are
+// a preview, and most calls are whole before a preview of them is of use.
 //
-// From the first piece until stop that goroutine owns the run's ledger.
+// From begin until stop that goroutine owns the run's ledger. What was on the page before, such as the result that the model
+// is being told, it keeps first: that need not be kept before the model is asked, only before its answer is.
 type stream struct {
 	// static after construction
-	r        *run
-	id       string // the message_id
-	replaces string
+	r    *run
+	id   string        // the message_id
+	wake chan struct{} // has a token while there may be something new
+	over chan struct{} // closed when the answer has ended
+	done chan struct{} // closed when the goroutine has
 
 	// owned by the goroutine that asks the model
 	first   time.Time // when the first piece came; zero before
 	callIDs []string  // by index
 	begun   bool      // the goroutine runs
-	done    chan struct{}
-	wake    chan struct{} // has a token while there may be something new; closed by stop
+	preview *time.Timer
 
 	// owned by whoever owns the ledger
-	said bool // a piece of this answer is on a page
+	said     bool   // a piece of this answer is on a page
+	replaces string // the message_id that the first piece takes the place of; "" for none, and after it
 
-	mu       sync.Mutex
-	pieces   []piece // guarded by mu
-	stopping bool    // guarded by mu
-	err      error   // why nothing can be kept; guarded by mu
+	mu        sync.Mutex
+	pieces    []piece // guarded by mu
+	previewed bool    // a preview is due; guarded by mu
+	err       error   // why nothing can be kept; guarded by mu
 }
 
 // piece is text, or a part of a call's arguments.
@@ -42,8 +46,19 @@ type piece struct {
 	text []byte
 }
 
+// previewAfter is how long a piece of a call waits for more.
+const previewAfter = 10 * time.Millisecond
+
 func newStream(r *run) *stream {
-	return &stream{r: r, id: newMessageID(), replaces: r.replaces}
+	s := &stream{
+		r: r, id: newMessageID(), replaces: r.replaces,
+		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
+	}
+	if !r.empty() {
+		s.begin()
+		s.look()
+	}
+	return s
 }
 
 // take collects a piece; it waits for nobody.
@@ -52,25 +67,43 @@ func (s *stream) take(d llm.Delta) error {
 		s.first = time.Now()
 	}
 	s.mu.Lock()
-	err := s.err
+	err, due := s.err, false
 	if d.Call != nil {
 		s.addCall(d.Call)
-	} else if d.Text != "" {
+		due, s.previewed = !s.previewed, true
+	} else {
 		s.addText(d.Text)
 	}
 	s.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case d.Call == nil:
+		s.begin()
+		s.look()
+	case due && s.preview == nil:
+		s.begin()
+		s.preview = time.AfterFunc(previewAfter, s.look)
+	case due:
+		s.preview.Reset(previewAfter)
 	}
+	return nil
+}
+
+// begin starts the goroutine.
+func (s *stream) begin() {
 	if !s.begun {
-		s.begun, s.done, s.wake = true, make(chan struct{}), make(chan struct{}, 1)
+		s.begun = true
 		go s.write()
 	}
+}
+
+// look tells the goroutine that there is something new.
+func (s *stream) look() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 func (s *stream) addText(text string) {
@@ -103,39 +136,35 @@ func (s *stream) callID(index int, given string) string {
 	return s.callIDs[index]
 }
 
-// write keeps what has come until stop.
+// write keeps what has come until the answer has ended: what is left then goes with it.
 func (s *stream) write() {
 	defer close(s.done)
-	for range s.wake {
-		if s.over() || !s.sayPieces() {
-			continue
+	for {
+		select {
+		case <-s.over:
+			return
+		case <-s.wake:
 		}
+		s.sayPieces()
 		if err := s.r.flush(s.r.hold); err != nil {
 			s.mu.Lock()
 			s.err = err
 			s.mu.Unlock()
+			s.r.endAsk(err) // no answer is of use
 			return
 		}
 	}
 }
 
-// over reports whether the answer has ended: what is left goes with it.
-func (s *stream) over() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stopping
-}
-
-// sayPieces puts what has come on the page, and reports whether there was anything.
-func (s *stream) sayPieces() bool {
+// sayPieces puts what has come on the page.
+func (s *stream) sayPieces() {
 	s.mu.Lock()
 	pieces := s.pieces
-	s.pieces = nil
+	s.pieces, s.previewed = nil, false
 	s.mu.Unlock()
 	for _, p := range pieces {
 		s.say(p)
 	}
-	return len(pieces) > 0
 }
 
 func (s *stream) say(p piece) {
@@ -169,11 +198,11 @@ func (s *stream) sayReplaces() {
 // stop ends the goroutine and returns why something could not be kept. What was collected and not kept is left to finish or
 // abandon.
 func (s *stream) stop() error {
+	if s.preview != nil {
+		s.preview.Stop()
+	}
 	if s.begun {
-		s.mu.Lock()
-		s.stopping = true
-		s.mu.Unlock()
-		close(s.wake)
+		close(s.over)
 		<-s.done
 	}
 	return s.err

@@ -40,7 +40,9 @@ func (m measured) size(req llm.Request) int {
 
 // request is what the model is asked next; too long a conversation is summarised before.
 func (r *run) request() (llm.Request, error) {
-	r.refresh()
+	if err := r.refresh(); err != nil {
+		return llm.Request{}, err
+	}
 	req := r.asked()
 	if r.measured.size(req)*100 <= r.window*summaryAt {
 		return req, nil
@@ -76,6 +78,9 @@ func (r *run) shorten(why error) (llm.Request, error) {
 	head := rest[:tailFrom(rest, keeps)]
 	if len(head) == 0 {
 		return r.asked(), why
+	}
+	if err := r.flush(r.hold); err != nil { // it takes a while
+		return llm.Request{}, err
 	}
 	text, err := r.summarise(summary, head)
 	if err != nil {
