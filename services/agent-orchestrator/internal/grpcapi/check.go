@@ -49,9 +49,10 @@ func atMost(field, text string, limit int) error {
 	return nil
 }
 
+// oneOf checks a value that may be left out where "" is one of those allowed.
 func oneOf(field, value string, allowed ...string) error {
 	if !slices.Contains(allowed, value) {
-		return invalid("%s must be one of %s", field, strings.Join(allowed, ", "))
+		return invalid("%s must be one of %s", field, strings.TrimPrefix(strings.Join(allowed, ", "), ", "))
 	}
 	return nil
 }

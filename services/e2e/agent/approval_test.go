@@ -1,0 +1,111 @@
+package agent_test
+
+import (
+	"net/http"
+	"reflect"
+	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+)
+
+const settingsPath = "/api/agent/approval-settings"
+
+// settle sets the person's approval settings.
+func (p *person) settle(gateway int, body string) {
+	p.Helper()
+	if r := p.w.Gateways[gateway].Do(p, http.MethodPut, settingsPath, p.name, body, nil); r.Status != 200 {
+		p.Fatalf("%d %s", r.Status, r.Raw)
+	}
+}
+
+// wantSettings fails unless both gateways tell these.
+func (p *person) wantSettings(mode string, allowlist ...any) {
+	p.Helper()
+	if allowlist == nil {
+		allowlist = []any{}
+	}
+	for g := range 2 {
+		if r := p.get(g, settingsPath); !reflect.DeepEqual(r.Body, object{"mode": mode, "allowlist": allowlist}) {
+			p.Errorf("gateway %d: %d %s", g, r.Status, r.Raw)
+		}
+	}
+}
+
+func TestApprovalSettings(t *testing.T) {
+	t.Parallel()
+	onEachStorage(t, map[string]func(*testing.T, *world){
+		"are read and written on every gateway, for one user": func(t *testing.T, w *world) {
+			p, other := w.person(t), w.person(t)
+			p.wantSettings("run_everything")
+			p.settle(0, `{"mode":"use_allowlist","allowlist":["type","click","type"]}`)
+			p.wantSettings("use_allowlist", "click", "type")
+			p.settle(1, `{"allowlist":["click"]}`) // an omitted mode stays
+			p.wantSettings("use_allowlist", "click")
+			p.settle(1, `{"mode":"ask_everytime"}`)
+			p.wantSettings("ask_everytime")
+			for _, bad := range []string{`{"mode":"never"}`, `{"mode":1}`, `{"allowlist":"click"}`, `{"allowlist":[""]}`, `[]`, `{`} {
+				if r := w.Gateways[0].Do(t, http.MethodPut, settingsPath, p.name, bad, nil); r.Status != 400 {
+					t.Errorf("%s: %d %s", bad, r.Status, r.Raw)
+				}
+			}
+			p.wantSettings("ask_everytime")
+			other.wantSettings("run_everything")
+		},
+		"run everything: only what is marked asks": func(t *testing.T, w *world) {
+			p := w.person(t)
+			p.node(0, "chrome", "click", "type")
+			p.model(clicks(1), modeltest.Call("type", `{"n":2}`), modeltest.Say("Done."))
+			run := p.invoke(0, "Click.", asks("type"))
+			if e := p.waiting(run); len(e.ToolCalls) != 1 || e.ToolCalls[0].Name != "type" {
+				t.Error(e.Data)
+			}
+			p.ledger.Once(t, 1)
+		},
+		"use allowlist: what is not on it asks, and what is marked": func(t *testing.T, w *world) {
+			p := w.person(t)
+			p.node(1, "chrome", "click", "type")
+			p.settle(1, `{"mode":"use_allowlist","allowlist":["click"]}`)
+			p.model(clicks(1), modeltest.Call("type", `{"n":2}`), clicks(3), modeltest.Say("Done."))
+			run := p.invoke(0, "Click.")
+			if e := p.waiting(run); len(e.ToolCalls) != 1 || e.ToolCalls[0].Name != "type" {
+				t.Error(e.Data)
+			}
+			p.ledger.Once(t, 1)
+			again := p.resume(1, run.Session, results(decision("call_0", "approved")), asks("click"))
+			if e := p.waiting(again); len(e.ToolCalls) != 1 || e.ToolCalls[0].Name != "click" {
+				t.Error(e.Data)
+			}
+			p.ledger.Once(t, 1, 2)
+		},
+		"ask every time: everything that acts asks": func(t *testing.T, w *world) {
+			p := w.person(t)
+			p.node(0, "chrome", "click")
+			p.settle(0, `{"mode":"ask_everytime","allowlist":["click"]}`)
+			p.model(clicks(1), modeltest.Call("workspace_write", `{"path":"a.txt","content":"x"}`), modeltest.Say("Done."))
+			run := p.invoke(1, "Click.")
+			p.waiting(run)
+			again := p.resume(0, run.Session, results(decision("call_1", "approved")))
+			if e := p.waiting(again); e.ToolCalls[0].Name != "workspace_write" {
+				t.Error(e.Data)
+			}
+			p.resume(1, run.Session, results(decision("call_0", "rejected"))).Complete("stop")
+			p.ledger.Once(t, 1)
+			if r := p.get(0, "/api/workspace/files"); r.Status != 200 || len(r.Body["files"].([]any)) != 0 {
+				t.Errorf("a rejected call wrote: %s", r.Raw)
+			}
+		},
+		"a changed mode counts from the next call on": func(t *testing.T, w *world) {
+			p := w.person(t)
+			node := p.bare(0, "chrome", "click")
+			p.model(clicks(1), clicks(2), modeltest.Say("Done."))
+			run := p.invoke(0, "Click.")
+			call := node.Call()
+			p.settle(1, `{"mode":"ask_everytime"}`)
+			node.Answer(call, p.ledger.See(call))
+			if e := p.waiting(run); e.ToolCalls[0].ID != "call_2" {
+				t.Error(e.Data)
+			}
+			p.ledger.Once(t, 1)
+		},
+	})
+}
