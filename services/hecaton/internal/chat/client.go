@@ -66,8 +66,8 @@ type request struct {
 	header       map[string]string
 }
 
-// send asks one server after the other until one answers.
-func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+// send asks one server after the other until one answers, and returns the body of its answer.
+func (c *Client) send(ctx context.Context, r request) (io.ReadCloser, error) {
 	var raw []byte
 	if r.body != nil {
 		var err error
@@ -78,9 +78,9 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	var failed error
 	for range c.Servers {
 		at := int(c.at.Load()) % len(c.Servers)
-		resp, err := c.ask(ctx, c.Servers[at], r, raw)
+		body, err := c.ask(ctx, c.Servers[at], r, raw)
 		if err == nil || ctx.Err() != nil || !passing(err) {
-			return resp, err
+			return body, err
 		}
 		failed = err
 		c.at.CompareAndSwap(int64(at), int64(at+1)%int64(len(c.Servers)))
@@ -89,7 +89,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 }
 
 // ask asks one server. Every answer but 200 is an error.
-func (c *Client) ask(ctx context.Context, server string, r request, body []byte) (*http.Response, error) {
+func (c *Client) ask(ctx context.Context, server string, r request, body []byte) (io.ReadCloser, error) {
 	target, err := url.Parse(strings.TrimSuffix(server, "/") + r.path)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (c *Client) ask(ctx context.Context, server string, r request, body []byte)
 		return nil, &Unreachable{err}
 	}
 	if resp.StatusCode == http.StatusOK {
-		return resp, nil
+		return resp.Body, nil
 	}
 	defer resp.Body.Close()
 	return nil, readRefusal(resp)
@@ -145,12 +145,12 @@ const answerWithin = 30 * time.Second
 func (c *Client) call(ctx context.Context, r request, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	resp, err := c.send(ctx, r)
+	body, err := c.send(ctx, r)
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxEvent))
+	defer body.Close()
+	raw, err := io.ReadAll(io.LimitReader(body, maxEvent))
 	if err != nil {
 		return &Unreachable{err}
 	}

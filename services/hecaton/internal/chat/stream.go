@@ -38,12 +38,12 @@ type stream struct {
 // follow calls each for every event until the run is complete, or waits. The error is a *Refused of the request that
 // began it, that the stream is lost for good, or each's.
 func (s *stream) follow(ctx context.Context, each func(event) error) error {
-	resp, err := s.client.send(ctx, s.open)
+	body, err := s.client.send(ctx, s.open)
 	if err != nil {
 		return err
 	}
 	for {
-		err := s.read(ctx, resp, each)
+		err := s.read(body, each)
 		var gone *broken
 		if !errors.As(err, &gone) {
 			return err
@@ -52,7 +52,7 @@ func (s *stream) follow(ctx context.Context, each func(event) error) error {
 			return ctx.Err()
 		}
 		s.lost(gone.err)
-		if resp, err = s.reconnect(ctx); err != nil {
+		if body, err = s.reconnect(ctx); err != nil {
 			return err
 		}
 		s.back()
@@ -78,13 +78,13 @@ type broken struct{ err error }
 func (e *broken) Error() string { return e.err.Error() }
 
 // reconnect asks for what follows the last event until a gateway has it.
-func (s *stream) reconnect(ctx context.Context) (*http.Response, error) {
+func (s *stream) reconnect(ctx context.Context) (io.ReadCloser, error) {
 	deadline := time.Now().Add(patience)
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		resp, err := s.client.send(ctx, s.again())
+		body, err := s.client.send(ctx, s.again())
 		switch {
 		case err == nil:
-			return resp, nil
+			return body, nil
 		case !s.begun && s.last > 0 && taken(err):
 			s.begun = true // what began it was heard, only its answer was not
 			continue
@@ -125,11 +125,11 @@ func taken(err error) bool {
 }
 
 // read reads one connection. Its error is a *broken, each's, or nil where the run is complete.
-func (s *stream) read(ctx context.Context, resp *http.Response, each func(event) error) error {
-	defer resp.Body.Close()
-	silent := time.AfterFunc(silence, func() { _ = resp.Body.Close() })
+func (s *stream) read(body io.ReadCloser, each func(event) error) error {
+	defer body.Close()
+	silent := time.AfterFunc(silence, func() { _ = body.Close() })
 	defer silent.Stop()
-	events := sse.NewReader(&pulse{resp.Body, silent}, maxEvent)
+	events := sse.NewReader(&pulse{body, silent}, maxEvent)
 	for {
 		raw, err := events.Next()
 		if err != nil {

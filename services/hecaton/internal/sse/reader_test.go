@@ -95,7 +95,7 @@ func FuzzReader(f *testing.F) {
 		const limit = 64
 		events, err := read(bytes.NewReader(in), limit)
 		pieces, piecesErr := read(iotest.OneByteReader(bytes.NewReader(in)), limit)
-		if len(events) != len(pieces) || (err == io.EOF) != (piecesErr == io.EOF) {
+		if len(events) != len(pieces) || errors.Is(err, io.EOF) != errors.Is(piecesErr, io.EOF) {
 			t.Fatalf("%v %v, in pieces %v %v", events, err, pieces, piecesErr)
 		}
 		var out bytes.Buffer
