@@ -217,7 +217,9 @@ func TestNobodyDecides(t *testing.T) {
 	w.model.Script(modeltest.Call("click", nil), modeltest.Call("click", nil))
 	p := w.pod()
 	expired := func(in *agentv1.Interrupt) {
-		testkit.Eventually(t, soon, func() bool { return time.Now().After(in.GetToolCalls()[0].GetExpiresAt().AsTime().Add(time.Millisecond)) }, "the time is over")
+		testkit.Eventually(t, soon, func() bool {
+			return time.Now().After(in.GetToolCalls()[0].GetExpiresAt().AsTime().Add(time.Millisecond))
+		}, "the time is over")
 	}
 	s := p.invoke(asking("click"))
 	expired(p.ended(s).interrupt(t))

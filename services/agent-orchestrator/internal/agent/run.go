@@ -157,6 +157,7 @@ func (r *run) conclude(err error) {
 		return
 	case keep == nil && errors.Is(cause, errDraining):
 		if err = r.flush(r.hold); err == nil {
+			r.e.ended(r) // or it would be renewed again
 			r.e.release(r.lease)
 			return
 		}

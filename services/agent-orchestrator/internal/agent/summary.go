@@ -47,12 +47,7 @@ func (r *run) request() (llm.Request, error) {
 	if r.measured.size(req)*100 <= r.window*summaryAt {
 		return req, nil
 	}
-	switch shorter, err := r.shorten(nil); {
-	case err != nil:
-		return req, err
-	default:
-		return shorter, nil
-	}
+	return r.shorten(nil)
 }
 
 func (r *run) asked() llm.Request {
