@@ -328,6 +328,7 @@ func TestConfig(t *testing.T) {
 		"approval-ttl":    func(c *app.Config) { c.ApprovalTTL = -1 },
 		"lease-ttl":       func(c *app.Config) { c.LeaseTTL = time.Millisecond },
 		"max-runs":        func(c *app.Config) { c.MaxRuns = 0 },
+		"max-file":        func(c *app.Config) { c.MaxFile = 1 },
 		"max-tool-result": func(c *app.Config) { c.MaxToolResult = 1 },
 		"llm must":        func(c *app.Config) { c.LLM = "gpt" },
 		"database-url":    func(c *app.Config) { c.DatabaseURL = "" },

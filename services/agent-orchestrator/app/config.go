@@ -49,6 +49,7 @@ type Config struct {
 	ApprovalTTL   time.Duration `conf:"approval-ttl" env:"APPROVAL_TTL" default:"24h" help:"how long a run waits for a decision"`
 	LeaseTTL      time.Duration `conf:"lease-ttl" env:"LEASE_TTL" default:"5s" help:"how long after its pod's last sign of life a run is taken over"`
 	MaxRuns       int           `conf:"max-runs" env:"MAX_RUNS" default:"2000" help:"runs of this pod at one time"`
+	MaxFile       config.Size   `conf:"max-file" env:"MAX_FILE" default:"32MiB" help:"largest file of a user"`
 	MaxToolResult config.Size   `conf:"max-tool-result" env:"MAX_TOOL_RESULT" default:"64KiB" help:"how much of a tool's result a model is told"`
 	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown"`
 
@@ -76,6 +77,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxToolResult < config.KiB {
 		problems = append(problems, errors.New("max-tool-result must be at least 1KiB"))
+	}
+	if c.MaxFile < config.KiB {
+		problems = append(problems, errors.New("max-file must be at least 1KiB"))
 	}
 	if c.OpenAIWindow < 0 {
 		problems = append(problems, errors.New("openai-context-window must not be negative"))

@@ -27,7 +27,9 @@ func (a *App) openFiles(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	a.files, err = workspace.Open(ctx, workspace.Options{URL: a.cfg.BlobURL.Reveal(), Redis: a.redis, Logger: a.log})
+	a.files, err = workspace.Open(ctx, workspace.Options{
+		URL: a.cfg.BlobURL.Reveal(), MaxBytes: int64(a.cfg.MaxFile), Redis: a.redis, Logger: a.log,
+	})
 	if err != nil {
 		return errors.Join(err, a.closeRedis())
 	}
