@@ -19,6 +19,10 @@ import (
 // maxCalls is how many calls of one answer run.
 const maxCalls = 32
 
+// policyHolds is how long a run goes by what it has read of its user's approval settings: less than it takes to change one's
+// mind, and long enough that quick steps do not each ask the database.
+const policyHolds = time.Second
+
 // The reasons of interrupts.
 const (
 	reasonApproval  = "approval"
@@ -43,9 +47,12 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 	if len(calls) == 0 {
 		return p, nil
 	}
-	policy, err := r.policy()
-	if err != nil {
-		return p, err
+	if time.Since(r.policyRead) > policyHolds {
+		policy, err := r.readPolicy()
+		if err != nil {
+			return p, err
+		}
+		r.policy, r.policyRead = policy, time.Now()
 	}
 	var nodes []*nodev1.Node
 	unplaced := make([]bool, len(calls))
@@ -58,7 +65,7 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 		if p.failed[i] = check(c, t); p.failed[i] != nil {
 			continue
 		}
-		p.asks[i] = r.settings.mode() == tool.ModeAgent && policy.Asks(t.Spec())
+		p.asks[i] = r.settings.mode() == tool.ModeAgent && r.policy.Asks(t.Spec())
 		var choice *tool.Selection
 		switch err := r.place(c, t); {
 		case r.ask.Err() != nil:
@@ -73,8 +80,8 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 	return p, nil
 }
 
-// policy says which tools ask. Where nothing may be changed, nothing is asked.
-func (r *run) policy() (approval.Policy, error) {
+// readPolicy says which tools ask. Where nothing may be changed, nothing is asked.
+func (r *run) readPolicy() (approval.Policy, error) {
 	if r.settings.mode() != tool.ModeAgent {
 		return approval.Policy{}, nil
 	}

@@ -22,7 +22,7 @@ const (
 // task does a piece of work with a sub-agent: the same model and tools but for this one and the todo list, a conversation of
 // its own that is never kept, and its last answer as result.
 func (r *run) task(ctx context.Context, _ tool.Invocation, _, prompt string) (tool.Result, error) {
-	policy, err := r.policy()
+	policy, err := r.readPolicy()
 	if err != nil {
 		return tool.Result{}, &tool.Failure{Outcome: tool.NotDelivered, Message: "the approval settings cannot be read"}
 	}
