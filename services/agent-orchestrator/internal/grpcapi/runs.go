@@ -155,12 +155,16 @@ func (s *Server) DeleteSession(
 	if err != nil {
 		return nil, err
 	}
+	before, err := s.Sessions.Session(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
 	cancelled, err := s.cancel(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	if cancelled {
-		s.awaitEnd(ctx, ref)
+		s.awaitEnd(ctx, ref, before.LastSeq)
 	}
 	if err := s.Sessions.Delete(ctx, ref); err != nil {
 		return nil, err
@@ -169,14 +173,17 @@ func (s *Server) DeleteSession(
 	return &agentv1.DeleteSessionResponse{Success: true}, nil
 }
 
-func (s *Server) awaitEnd(ctx context.Context, ref store.Ref) {
-	current, err := s.Sessions.Session(ctx, ref)
-	if err != nil {
-		return // deleting it will fail as well, and say why
-	}
+// awaitEnd returns when the run has ended, and sees to it that its followers hear of that: soon the store has nothing for
+// those whom the bus has not reached yet.
+func (s *Server) awaitEnd(ctx context.Context, ref store.Ref, after int64) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
-	_ = s.Live.Follow(ctx, ref, current.LastSeq, live.RunEnds, func(*agentv1.Event) error { return nil })
+	var last []*agentv1.Event
+	_ = s.Live.Follow(ctx, ref, after, live.RunEnds, func(e *agentv1.Event) error {
+		last = append(last, e)
+		return nil
+	})
+	s.Live.Publish(ref, last)
 }
 
 // newSession returns session_{hex12} (facts, 3).
