@@ -48,7 +48,20 @@ func quotient[T any](of func(T) float64) func(first, other T) float64 {
 }
 
 func (r *agentReport) write(w io.Writer) {
-	for _, t := range []table{r.loopRatios(), r.loopFigures(), r.firstTokens(), r.streams(), r.memory()} {
+	var tables []table
+	if len(r.Loops) > 0 {
+		tables = append(tables, r.loopRatios(), r.loopFigures())
+	}
+	if len(r.First) > 0 {
+		tables = append(tables, r.firstTokens())
+	}
+	if r.Streams != nil {
+		tables = append(tables, r.streams())
+	}
+	if len(r.Memory) > 0 {
+		tables = append(tables, r.memory())
+	}
+	for _, t := range tables {
 		t.write(w)
 		_, _ = fmt.Fprintln(w)
 	}

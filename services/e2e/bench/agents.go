@@ -168,7 +168,10 @@ func (a *agents) pace(d time.Duration) error {
 	return a.model.Call("Model.Pace", d, &proc.Nothing{})
 }
 
-// measureAgents measures all of it.
+// agentParts are what is measured of agents, in this order.
+var agentParts = []string{"loops", "first tokens", "streams", "memory"}
+
+// measureAgents measures all of it, or the one part that was asked for.
 func (r *report) measureAgents(ctx context.Context, o options, c *cluster, log io.Writer) (err error) {
 	fmt.Fprintln(log, "agents")
 	a, err := c.startAgents(ctx, o.Agents)
@@ -177,15 +180,15 @@ func (r *report) measureAgents(ctx context.Context, o options, c *cluster, log i
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
 	r.Agents = &agentReport{}
-	for _, part := range []struct {
-		name string
-		run  func(context.Context, options, *agentReport) error
-	}{
-		{"loops", a.measureLoops}, {"first tokens", a.measureFirst}, {"streams", a.measureStreams}, {"memory", a.measureMemory},
+	for i, measure := range []func(context.Context, options, *agentReport) error{
+		a.measureLoops, a.measureFirst, a.measureStreams, a.measureMemory,
 	} {
-		fmt.Fprintln(log, "agents: "+part.name)
-		if err := part.run(ctx, o, r.Agents); err != nil {
-			return fmt.Errorf("agents: %s: %w", part.name, err)
+		if o.Agents.Only != "" && o.Agents.Only != agentParts[i] {
+			continue
+		}
+		fmt.Fprintln(log, "agents: "+agentParts[i])
+		if err := measure(ctx, o, r.Agents); err != nil {
+			return fmt.Errorf("agents: %s: %w", agentParts[i], err)
 		}
 	}
 	return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -46,6 +48,8 @@ type agentOptions struct {
 	StreamPace, StreamSlow       time.Duration
 	// Waiting runs wait for a person.
 	Waiting int
+	// Only is the one part to measure; "" for all.
+	Only string
 }
 
 const (
@@ -90,7 +94,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.SetOutput(help)
 	smoke := flags.Bool("smoke", false, "a taste in less than half a minute, with figures that prove nothing")
 	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
-	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "agent"`)
+	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
 	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
@@ -124,6 +128,10 @@ func (o *options) keep(only string) error {
 		o.Points, o.IdleNodes = nil, 0
 		return nil
 	}
+	if part, ok := strings.CutPrefix(only, "agent "); ok && slices.Contains(agentParts, part) {
+		o.Points, o.IdleNodes, o.Agents.Only = nil, 0, part
+		return nil
+	}
 	o.IdleNodes, o.Agents = 0, agentOptions{}
 	for _, p := range o.Points {
 		if p.String() == only {
@@ -131,5 +139,5 @@ func (o *options) keep(only string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no column %q; there are %v, idle and agent", only, o.Points)
+	return fmt.Errorf("no column %q; there are %v, idle, agent, and of agent %q", only, o.Points, agentParts)
 }

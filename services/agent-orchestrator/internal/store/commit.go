@@ -26,7 +26,7 @@ func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
 		return err
 	}
 	return s.retry(ctx, s.patience, func(ctx context.Context) error {
-		err := s.db.write(ctx, statements)
+		err := s.commits.write(ctx, l.id, statements)
 		if !errors.Is(err, errUnmet) {
 			return err
 		}

@@ -15,6 +15,7 @@
 //   - Sessions, events and idempotency keys are kept until the session is deleted: nothing expires.
 //
 // On PostgreSQL a transaction is one round trip: its statements are sent at once, and the one that must change a row fails
-// the others where it cannot. In SQLite, which several processes may share, a commit survives the process at once, and the
+// the others where it cannot. Changes of several runs that come while others are written share a transaction; each succeeds
+// or fails by itself all the same. In SQLite, which several processes may share, a commit survives the process at once, and the
 // machine from the next checkpoint of its log on.
 package store

@@ -21,6 +21,9 @@ import (
 const (
 	// maxConns is how many connections one pod opens. A commit keeps one for a single round trip.
 	maxConns = 16
+	// postgresLanes is how many transactions of several runs' changes are under way at one time: the disk of one is waited
+	// for while the next one runs.
+	postgresLanes = 4
 	// migrationLock is the advisory lock under which schemas are changed; any number that nobody else takes.
 	migrationLock = 0x6865636174 // "hecat"
 )
@@ -50,8 +53,11 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	p := &postgres{db: db, dialect: dialect{dollar: true, words: words{
 		// Not now(): that is when the transaction began, which may have waited for a lock since.
-		"now":         `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`,
-		"pairs":       `SELECT (p->>0)::bigint AS pair_id, (p->>1)::bigint AS pair_token FROM jsonb_array_elements(?::jsonb) AS p`,
+		"now": `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`,
+		// Locked by id, as a group of commits locks them: two in different orders could wait for each other.
+		"pairs": `SELECT s.id AS pair_id, s.token AS pair_token FROM sessions s JOIN (
+			SELECT (p->>0)::bigint AS listed_id, (p->>1)::bigint AS listed_token FROM jsonb_array_elements(?::jsonb) AS p
+			) AS listed ON s.id = listed_id AND s.token = listed_token ORDER BY s.id FOR UPDATE OF s`,
 		"skip locked": `FOR UPDATE SKIP LOCKED`,
 	}}}
 	if err := p.migrate(ctx); err != nil {

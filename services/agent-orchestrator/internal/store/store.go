@@ -27,6 +27,7 @@ type Options struct {
 // Where the database cannot be reached in time, every method's error is [refusal.Unavailable].
 type Store struct {
 	db       database
+	commits  *group
 	patience time.Duration
 	log      *slog.Logger
 }
@@ -45,7 +46,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.db = db
+		s.db, s.commits = db, &group{db: db, lanes: postgresLanes}
 	case "sqlite":
 		path, ok := strings.CutPrefix(url, "sqlite://")
 		if !ok || !strings.HasPrefix(path, "/") {
@@ -55,7 +56,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.db = db
+		s.db, s.commits = db, &group{db: db, lanes: 1}
 	default:
 		return nil, fmt.Errorf("store: the URL begins with neither postgres:// nor sqlite://")
 	}
@@ -63,7 +64,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 }
 
 // Close ends all connections.
-func (s *Store) Close() error { return s.db.close() }
+func (s *Store) Close() error {
+	s.commits.close()
+	return s.db.close()
+}
 
 // Check reports whether the database answers; it does not retry.
 func (s *Store) Check(ctx context.Context) error { return s.db.ping(ctx) }
