@@ -38,7 +38,7 @@ func runAsPod() error {
 	if err != nil {
 		return err
 	}
-	ctx, release := lifecycle.Signals(context.Background())
+	ctx, release := lifecycle.Signals(context.Background()) //nolint:forbidigo // a program of its own, started by a test
 	defer release()
 	return a.Run(ctx)
 }

@@ -109,7 +109,7 @@ func (s *stage) script(st *step) {
 		}
 		answer = answer.Then(modeltest.Raw(chunk(s, delta, nil))).Wait(s.gate)
 	}
-	end := fmt.Sprintf("data: {\"choices\":[],\"usage\":{\"prompt_tokens\":812,\"completion_tokens\":64}}\n\ndata: [DONE]\n\n")
+	end := "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":812,\"completion_tokens\":64}}\n\ndata: [DONE]\n\n"
 	s.model.When(mine, answer.Then(modeltest.Raw(chunk(s, map[string]any{}, reason), end)))
 }
 

@@ -26,7 +26,7 @@ const (
 )
 
 // agentUser has one node. All runs are this user's, each in a session of its own, so that all offer the same tools.
-var agentUser, agentNode = nodes.Name(0, 1)
+var agentUser, _ = nodes.Name(0, 1)
 
 // nodeText is the size of what the node answers.
 const nodeText = 100

@@ -65,8 +65,8 @@ func (w *world) Resume(context.Context, ids.UserID, *agentv1.ResumeRequest) (age
 	return agent.Started{Ref: w.session.Ref, Run: "run_1", After: w.session.LastSeq}, w.refuse
 }
 
-func (w *world) Cancel(_ context.Context, ref store.Ref) (bool, error) {
-	if _, err := w.Session(context.Background(), ref); err != nil {
+func (w *world) Cancel(ctx context.Context, ref store.Ref) (bool, error) {
+	if _, err := w.Session(ctx, ref); err != nil {
 		return false, err
 	}
 	w.mu.Lock()
