@@ -10,6 +10,7 @@ require (
 	github.com/hecaton-dev/hecaton/services/agent-orchestrator v0.0.0
 	github.com/hecaton-dev/hecaton/services/gateway v0.0.0
 	github.com/hecaton-dev/hecaton/services/node-registry v0.0.0
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/moby/moby/api v1.55.0
 	github.com/moby/moby/client v0.5.1
 	github.com/nats-io/nats-server/v2 v2.15.2
@@ -76,7 +77,6 @@ require (
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.31.0 // indirect
 	github.com/jackc/pgpassfile v1.0.0 // indirect
 	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
-	github.com/jackc/pgx/v5 v5.12.0 // indirect
 	github.com/jackc/puddle/v2 v2.2.3 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/lufia/plan9stats v0.0.0-20260330125221-c963978e514e // indirect

@@ -1,0 +1,187 @@
+package agentfaults_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
+)
+
+// gate holds a transaction within the database, at the very moment at which it changes a call: that whose arguments say so
+// waits until the test lets it pass, or undoes it.
+type gate struct {
+	t    *testing.T
+	conn *pgx.Conn
+}
+
+// holdCalls makes transactions wait that put a call with {"hold":"<state> <decision>"} among its arguments there.
+const holdCalls = `
+CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+	IF convert_from(NEW.args, 'UTF8')::jsonb->>'hold' = NEW.state || ' ' || NEW.decision THEN
+		PERFORM pg_advisory_xact_lock(1);
+	END IF;
+	RETURN NEW;
+END $$;
+CREATE TRIGGER hold BEFORE INSERT OR UPDATE ON calls FOR EACH ROW EXECUTE FUNCTION hold();`
+
+func newGate(t *testing.T, database string) *gate {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	g := &gate{t, conn}
+	g.exec(holdCalls)
+	return g
+}
+
+func (g *gate) exec(sql string) {
+	g.t.Helper()
+	if _, err := g.conn.Exec(g.t.Context(), sql); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// close has transactions wait from now on.
+func (g *gate) close() { g.exec("SELECT pg_advisory_lock(1)") }
+
+// await waits until a transaction waits.
+func (g *gate) await() {
+	g.t.Helper()
+	soon(g.t, func() bool {
+		var waiting bool
+		err := g.conn.QueryRow(g.t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)").Scan(&waiting)
+		return err == nil && waiting
+	}, "a transaction waits")
+}
+
+// open ends the waiting.
+func (g *gate) open(undo bool) {
+	g.t.Helper()
+	if undo { // as where the server fails
+		g.exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+	}
+	g.exec("SELECT pg_advisory_unlock_all()")
+}
+
+// instant is a moment within a change to one of three calls.
+type instant struct {
+	name string
+	hold string // state and decision that the call gets
+	tool string
+	held int // which of the calls
+	// undone and kept are what becomes of the calls, separated by commas. Where the answer itself is not kept, the next one
+	// has the numbers 11 to 13.
+	undone, kept string
+}
+
+var instants = []instant{
+	{"the answer is kept and its first call starts", "started ", "click", 1, "11,12,13", "unknown,2,3"},
+	{"a result is kept and the next call starts", "started ", "click", 2, "1 unknown,2,3", "1,unknown,3"},
+	{"the last result is kept", "ended ", "click", 3, "1,2,3 unknown", "1,2,3"},
+	{"decisions are taken", "ready approved", "pay", 1, "1,2,3", "1,2,3"},
+	{"an approved call starts", "started approved", "pay", 1, "1,2,3", "unknown,2,3"},
+}
+
+// All orchestrators are killed while they write: nobody knows whether it was kept. Where it was not, it is done again; where
+// it was, what may have been begun is not begun again.
+func TestKilledAtTheInstantOfAChange(t *testing.T) {
+	t.Parallel()
+	for how, undo := range map[string]bool{"and it was kept": false, "and it was undone": true} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			database := testkit.Postgres(t)
+			w := newWorld(t, cluster.Options{OrchestratorProcesses: true, Database: database})
+			w.model.Otherwise(modeltest.Func(func(r modeltest.Request) modeltest.Answer {
+				if _, answered := r.Last("tool"); answered {
+					return modeltest.Say("done")
+				}
+				return each("click", 11, 12, 13)
+			}))
+			g := newGate(t, database)
+			for i, at := range instants {
+				u := w.join(t, fmt.Sprint("user", i), at.answer())
+				t.Run(at.name, func(t *testing.T) { at.play(t, u, g, undo) })
+			}
+		})
+	}
+}
+
+// answer is that of the model: three calls, of which one is held.
+func (at instant) answer() modeltest.Answer {
+	calls := make([]modeltest.ToolCall, 3)
+	for i := range calls {
+		calls[i] = modeltest.ToolCall{Name: at.tool, Args: fmt.Sprintf(`{"n":%d}`, i+1)}
+	}
+	calls[at.held-1].Args = fmt.Sprintf(`{"n":%d,"hold":%q}`, at.held, at.hold)
+	return modeltest.Calls(calls...)
+}
+
+func (at instant) play(t *testing.T, u *user, g *gate, undo bool) {
+	u.T, g.t = t, t
+	u.serve()
+	g.close()
+	send := func() *cluster.Stream { return u.invoke(u.Gateways[1]) }
+	if at.tool == "pay" {
+		first := send()
+		calls := u.interrupted(first)
+		send = func() *cluster.Stream {
+			return u.Gateways[0].Resume(u, u.name, u.decision(first.Session, "approved", calls))
+		}
+	}
+	accepted := make(chan *cluster.Stream, 1)
+	go func() {
+		defer close(accepted)
+		accepted <- send() // which is accepted once it is kept
+	}()
+	g.await()
+	for _, o := range u.Orchestrators {
+		o.Kill()
+	}
+	g.open(undo)
+	for _, o := range u.Orchestrators {
+		o.Start()
+	}
+	s, ok := <-accepted
+	if !ok {
+		t.FailNow()
+	}
+	u.ends(s, "stop")
+	var got []string
+	for _, e := range s.Heard {
+		if e.Type == "tool_call_result" && e.Outcome == "" {
+			got = append(got, e.Result)
+		} else if e.Type == "tool_call_result" {
+			got = append(got, e.Outcome)
+		}
+	}
+	want := at.kept
+	if undo {
+		want = at.undone
+	}
+	var ran []int
+	var told []string
+	for call := range strings.SplitSeq(want, ",") { // "1 unknown" ran as 1, and nobody knows
+		number, outcome, both := strings.Cut(call, " ")
+		var n int
+		if _, err := fmt.Sscan(number, &n); err == nil {
+			ran = append(ran, n)
+		}
+		if !both {
+			outcome = number
+		}
+		told = append(told, outcome)
+	}
+	if strings.Join(got, ",") != strings.Join(told, ",") {
+		t.Errorf("the calls ended with %v, want %v", got, told)
+	}
+	u.ledger.Once(t, ran...)
+}
