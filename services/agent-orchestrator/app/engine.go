@@ -14,7 +14,7 @@ func (a *App) startEngine(ctx context.Context) error {
 		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns, ResultBytes: int(a.cfg.MaxToolResult),
 		DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}, agent.Deps{
-		Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Sources: a.sources, Files: a.files,
+		Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Files: a.files,
 		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics,
 	})
 	a.live.OnCancel(a.engine.Poke)

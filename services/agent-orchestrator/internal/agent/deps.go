@@ -22,6 +22,11 @@ type Model interface {
 	Stream(ctx context.Context, at llm.Endpoint, req llm.Request, each func(llm.Delta) error) (llm.Answer, error)
 }
 
+// Addresses refuses addresses that users may not name, as far as that shows without a look-up (package netguard).
+type Addresses interface {
+	Check(address string) error
+}
+
 // Publisher tells followers on all pods what was kept (package live). It does not wait for any of them.
 type Publisher interface {
 	Publish(ref store.Ref, events []*agentv1.Event)
@@ -39,6 +44,8 @@ type Deps struct {
 	Leases    Leases
 	Decisions Decisions
 	Model     Model
+	// Addresses may be nil: what is refused shows when it is dialled.
+	Addresses Addresses
 	// Sources of tools, in the order of facts, 3.2: MCP, OAuth, built-in, connector. Their prompts follow in the reverse order,
 	// connector before MCP (facts, 15).
 	Sources []tool.Source

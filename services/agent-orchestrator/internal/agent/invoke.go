@@ -15,8 +15,8 @@ import (
 const historyMessages = 30
 
 // Invoke begins a run and returns once it is kept; it goes on without the caller. With an idempotency key that has begun a
-// run before, that run is returned. The error is a *refusal.Error: MODEL_MISSING, INVALID_ARGUMENT, RUN_ACTIVE,
-// INTERRUPTED or AGENT_UNAVAILABLE.
+// run before, that run is returned. The error is a *refusal.Error: MODEL_MISSING, ADDRESS_REFUSED,
+// INVALID_ARGUMENT, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
 func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
 	s := newSettings(req)
 	if _, _, err := e.endpoint(s.Invoke.GetModel()); err != nil {

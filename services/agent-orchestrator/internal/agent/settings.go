@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"google.golang.org/protobuf/proto"
@@ -102,6 +103,12 @@ func (e *Engine) endpoint(m *agentv1.ModelConfig) (at llm.Endpoint, window int, 
 	}
 	if at.BaseURL == "" || at.Model == "" {
 		return at, 0, refusal.New(refusal.ModelMissing, "llm_config needs baseUrl and modelName: this server has no model of its own")
+	}
+	if at.Guarded && e.deps.Addresses != nil {
+		var refused *refusal.Error
+		if err := e.deps.Addresses.Check(at.BaseURL); errors.As(err, &refused) {
+			return at, 0, refusal.New(refused.Reason, "llm_config.baseUrl: %s", refused.Message)
+		}
 	}
 	if window == 0 {
 		window = llm.Window(at.Model)
