@@ -47,18 +47,14 @@ func (k *link) begin() {
 	k.state = up
 }
 
-// end hands back what was not written.
+// end hands back what was not written. The link is down before anybody gets anything back.
 func (k *link) end() {
 	k.mu.Lock()
 	k.state = down
 	rest := k.queue
 	k.queue = nil
 	k.mu.Unlock()
-	handBack(rest)
-}
-
-func handBack(parcels []parcel) {
-	for _, p := range parcels {
+	for _, p := range rest {
 		p.back(p.answer)
 	}
 }
@@ -81,7 +77,7 @@ func (k *link) push(p parcel) bool {
 	return true
 }
 
-// write drains the queue until the link fails or ctx ends. A parcel that was not written whole is handed back.
+// write drains the queue until the link fails or ctx ends. A parcel that was not written whole is in the queue again.
 func (k *link) write(ctx context.Context, nc net.Conn) error {
 	for {
 		k.mu.Lock()
@@ -90,7 +86,9 @@ func (k *link) write(ctx context.Context, nc net.Conn) error {
 		k.mu.Unlock()
 		for i, p := range batch {
 			if err := writeParcel(nc, p); err != nil {
-				handBack(batch[i:])
+				k.mu.Lock()
+				k.queue = append(batch[i:], k.queue...)
+				k.mu.Unlock()
 				return err
 			}
 			k.mu.Lock()

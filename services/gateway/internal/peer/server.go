@@ -47,7 +47,8 @@ type Server struct {
 	open   map[net.Conn]struct{}
 }
 
-// Listen opens a Server and tells other pods, when they ask over the bus, where it is.
+// Listen opens a Server and tells other pods, when they ask over the bus, where it is: once it has returned, none asks in
+// vain.
 func Listen(ctx context.Context, cfg ServerConfig) (*Server, error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr)
 	if err != nil {
@@ -65,6 +66,7 @@ func Listen(ctx context.Context, cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
+	_ = cfg.Bus.FlushWithContext(ctx) // a bus that is away hears of it when it is back
 	s.work.Go(s.accept)
 	return s, nil
 }
