@@ -1,6 +1,7 @@
 package agentfaults_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -219,4 +220,13 @@ func each(tool string, numbers ...int) modeltest.Answer {
 		calls = append(calls, modeltest.ToolCall{Name: tool, Args: fmt.Sprintf(`{"n":%d}`, n)})
 	}
 	return modeltest.Calls(calls...)
+}
+
+func marshal(t testing.TB, body any) string {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
 }
