@@ -89,7 +89,7 @@ func (e *Engine) Active() int {
 	return len(e.runs)
 }
 
-// reserve takes a place among MaxRuns, for launch or leave. Stop waits for who has one.
+// reserve takes a place among MaxRuns, for launch, abandon or leave. Stop waits for who has one.
 func (e *Engine) reserve() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -119,11 +119,10 @@ func (e *Engine) leave() {
 
 // launch starts to work on a run, for which a place was reserved. Where the pod has begun to stop meanwhile, the run's
 // goroutine is the one that lets go of it.
-func (e *Engine) launch(lease store.Lease, state store.State, s *settings) {
-	r := newRun(e, lease, s)
+func (e *Engine) launch(r *run, state store.State) {
 	e.mu.Lock()
-	old := e.runs[lease.Ref]
-	e.runs[lease.Ref] = r
+	old := e.runs[r.lease.Ref]
+	e.runs[r.lease.Ref] = r
 	e.mu.Unlock()
 	if old != nil { // the session is ours again before its former run has noticed that it lost it
 		old.stop(store.ErrLeaseLost)
@@ -132,6 +131,14 @@ func (e *Engine) launch(lease store.Lease, state store.State, s *settings) {
 		defer e.leave()
 		defer e.ended(r)
 		r.live(state)
+	}()
+}
+
+// abandon gives up a run that has not begun, and its place.
+func (e *Engine) abandon(r *run) {
+	go func() {
+		defer e.leave()
+		r.close()
 	}()
 }
 

@@ -38,20 +38,23 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	if session == "" {
 		session = newSession()
 	}
+	r := newRun(e, store.Lease{Ref: store.Ref{User: user, Session: session}, Run: newRunID()}, &s)
+	r.gather() // while the run's beginning is kept: the model waits for both
 	lease, state, err := e.deps.Journal.Begin(ctx, store.Begin{
-		Ref: store.Ref{User: user, Session: session}, Run: newRunID(), Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
+		Ref: r.lease.Ref, Run: r.lease.Run, Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
 		Title: firstWords(req.GetMessage(), summaryBytes), Mode: s.mode(), Settings: sealed,
 		Message: tool.CleanText(req.GetMessage()), History: history(req.GetChatHistory()), IdempotencyKey: req.GetIdempotencyKey(),
 	})
 	if err != nil {
-		e.leave()
+		e.abandon(r)
 		var before *store.AlreadyBegun
 		if errors.As(err, &before) {
 			return Started{Ref: before.Ref, Run: before.Run, After: before.FirstSeq - 1}, nil
 		}
 		return Started{}, err
 	}
-	e.launch(lease, state, &s)
+	r.lease = lease
+	e.launch(r, state)
 	return Started{Ref: lease.Ref, Run: lease.Run, After: state.LastSeq}, nil
 }
 

@@ -1,7 +1,9 @@
 package agent_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
@@ -9,6 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
 func TestInvokeIsRefused(t *testing.T) {
@@ -32,6 +35,32 @@ func TestInvokeIsRefused(t *testing.T) {
 	testkit.Eventually(t, soon, func() bool { return p.Active() == 0 }, "there is room again")
 	w.model.Script(modeltest.Say("y"))
 	p.ended(p.invoke(&agentv1.InvokeRequest{Message: "hi", SessionId: string(s.Session)}))
+}
+
+// opened counts what is opened for runs and not closed.
+type opened struct{ count atomic.Int64 }
+
+func (o *opened) Tools(context.Context, tool.Scope) (tool.Kit, error) {
+	o.count.Add(1)
+	return tool.Kit{Close: func() { o.count.Add(-1) }}, nil
+}
+
+// Sources of tools are opened while a run's beginning is kept; where it is refused they are closed.
+func TestRefusedInvokeClosesItsSources(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	source := &opened{}
+	w.sources = []tool.Source{source}
+	gate := make(chan struct{})
+	w.model.Script(modeltest.Say("x").Wait(gate))
+	p := w.pod()
+	s := p.say("hi")
+	_, err := p.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi", SessionId: string(s.Session)})
+	wantReason(t, err, refusal.RunActive)
+	testkit.Eventually(t, soon, func() bool { return source.count.Load() == 1 }, "only the run that goes on has tools")
+	close(gate)
+	p.ended(s)
+	testkit.Eventually(t, soon, func() bool { return source.count.Load() == 0 }, "the run that has ended has none")
 }
 
 func TestInvokeTwiceWithAKey(t *testing.T) {

@@ -89,7 +89,7 @@ func (e *Engine) adoptSome() int {
 		e.mu.Lock()
 		e.place() // also where requests took the last ones meanwhile
 		e.mu.Unlock()
-		e.launch(a.Lease, a.State, nil)
+		e.launch(newRun(e, a.Lease, nil), a.State)
 	}
 	return len(adopted)
 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"runtime/debug"
-	"sync"
 
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -23,11 +22,10 @@ type kit struct {
 	problems  []string
 }
 
-// gather opens the sources, all at once: one that is slow is not waited for twice.
-func (r *run) gather() *kit {
-	k := &kit{kits: make([]tool.Kit, len(r.e.deps.Sources))}
-	r.reopen(k, func(int) bool { return true })
-	return k
+// gather begins to open the sources, all at once: one that is slow is not waited for twice.
+func (r *run) gather() {
+	r.kit = &kit{kits: make([]tool.Kit, len(r.e.deps.Sources))}
+	r.openSources(func(int) bool { return true })
 }
 
 // refresh opens the sources again that have other tools by now.
@@ -45,29 +43,34 @@ func (r *run) refresh() error {
 	if err := r.flush(r.hold); err != nil { // it may take a while
 		return err
 	}
-	r.reopen(r.kit, func(i int) bool { return stale[i] })
+	r.openSources(func(i int) bool { return stale[i] })
+	r.arrange()
 	return nil
 }
 
-func (r *run) reopen(k *kit, which func(source int) bool) {
+func (r *run) openSources(which func(source int) bool) {
 	scope := tool.Scope{
 		User: r.lease.User, Session: r.lease.Session, Run: r.lease.Run, Mode: r.settings.mode(),
 		Preferred: r.settings.Invoke.GetPreferredNodeId(), Requested: r.settings.Invoke.GetTools(),
 	}
-	var opening sync.WaitGroup
+	kits := r.kit.kits
 	for i, source := range r.e.deps.Sources {
 		if which(i) {
-			opening.Go(func() {
+			r.opening.Go(func() {
 				opened := r.openSource(source, scope)
-				if old := k.kits[i].Close; old != nil {
+				if old := kits[i].Close; old != nil {
 					old()
 				}
-				k.kits[i] = opened
+				kits[i] = opened
 			})
 		}
 	}
-	opening.Wait()
-	k.arrange(scope.Mode, append(r.todos.Tools(r.e.deps.Files), builtin.NewTask(r.task)))
+}
+
+// arrange waits for the sources, and makes one set of tools of what they have.
+func (r *run) arrange() {
+	r.opening.Wait()
+	r.kit.arrange(r.settings.mode(), append(r.todos.Tools(r.e.deps.Files), builtin.NewTask(r.task)))
 }
 
 // openSource never fails: a run starts without a source that cannot be had, and says so.

@@ -33,7 +33,7 @@ func (e *Engine) Resume(ctx context.Context, user ids.UserID, req *agentv1.Resum
 		e.leave()
 		return Started{}, err
 	}
-	e.launch(lease, after, &s)
+	e.launch(newRun(e, lease, &s), after)
 	return Started{Ref: ref, Run: lease.Run, After: after.LastSeq}, nil
 }
 

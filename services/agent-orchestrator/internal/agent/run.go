@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
@@ -32,7 +33,8 @@ type run struct {
 	settings *settings // nil until open, where the run was adopted
 	endpoint llm.Endpoint
 	window   int
-	kit      *kit
+	kit      *kit           // nil until gather
+	opening  sync.WaitGroup // of the kit's sources
 	todos    *builtin.Todos
 	messages []store.Message
 	calls    []store.Call // of the last answer
@@ -89,6 +91,7 @@ func (r *run) close() {
 		forget()
 	}
 	r.endHold(context.Canceled)
+	r.opening.Wait()
 	if r.kit != nil {
 		r.kit.close()
 	}
@@ -119,7 +122,10 @@ func (r *run) open(state store.State) (err error) {
 	if r.todos, err = builtin.LoadTodos(state.Todos); err != nil {
 		return err
 	}
-	r.kit = r.gather()
+	if r.kit == nil {
+		r.gather()
+	}
+	r.arrange()
 	return nil
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // maxGroup bounds the changes that share a transaction: who comes last must not wait long.
-const maxGroup = 64
+const maxGroup = 256
 
 // group writes changes of different runs. One that comes while nobody writes is written at once; those that come meanwhile
 // wait and are then written together, in one transaction: a thousand runs that stream cost a database little more than
