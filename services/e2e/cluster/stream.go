@@ -163,7 +163,14 @@ func (s *Stream) parse(block string) (e Event, ok bool) {
 		s.t.Errorf("no event: %.300q", block)
 		return e, false
 	}
-	if err := json.Unmarshal([]byte(found[2]), &e); err != nil || strconv.FormatInt(e.Seq, 10) != found[1] {
+	var whole struct {
+		Event
+		Content json.RawMessage `json:"content"` // a list where it is a result's
+	}
+	err := json.Unmarshal([]byte(found[2]), &whole)
+	e = whole.Event
+	_ = json.Unmarshal(whole.Content, &e.Content)
+	if err != nil || strconv.FormatInt(e.Seq, 10) != found[1] {
 		s.t.Errorf("event %s is %.300s: %v", found[1], found[2], err)
 	}
 	e.Data = found[2]
