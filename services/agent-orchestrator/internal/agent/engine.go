@@ -24,6 +24,8 @@ type Started struct {
 	Run string
 	// After is the number of the last event before those of this invoke or resume.
 	After int64
+	// Before says that another invoke with the same idempotency key has begun it.
+	Before bool
 }
 
 // Engine runs the agents of one pod. Its methods may be called from several goroutines.

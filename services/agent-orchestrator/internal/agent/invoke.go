@@ -49,7 +49,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		e.abandon(r)
 		var before *store.AlreadyBegun
 		if errors.As(err, &before) {
-			return Started{Ref: before.Ref, Run: before.Run, After: before.FirstSeq - 1}, nil
+			return Started{Ref: before.Ref, Run: before.Run, After: before.FirstSeq - 1, Before: true}, nil
 		}
 		return Started{}, err
 	}

@@ -44,7 +44,7 @@ func (s *Server) Invoke(req *agentv1.InvokeRequest, stream grpc.ServerStreamingS
 	send := func(e *agentv1.Event) error {
 		return stream.Send(&agentv1.InvokeResponse{Event: s.withData(ctx, started.Ref, e)})
 	}
-	if req.GetIdempotencyKey() != "" { // the run may have begun long ago, in another session
+	if started.Before { // maybe long ago, in another session
 		err = s.Live.FollowRun(ctx, started.Ref, started.After, send)
 	} else {
 		err = follower.FollowRun(ctx, started.After, send)
