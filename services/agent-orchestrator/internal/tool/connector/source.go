@@ -79,6 +79,15 @@ type kit struct {
 
 	// stale says that a look now would show something else.
 	stale atomic.Bool
+	// placed is where a call was placed last. Who was asked about a call decides after the kit's time: then it is looked
+	// again in any case.
+	placed atomic.Pointer[placed]
+}
+
+// placed is a node that was found.
+type placed struct {
+	tool.Place
+	at time.Time
 }
 
 func (k *kit) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
