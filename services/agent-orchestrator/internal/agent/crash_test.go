@@ -17,7 +17,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// A pod dies where its store shuts: what was committed is there, nothing more comes, and its lease runs out.
+// A pod dies where its store shuts: what was committed is there, nothing more comes, and its lease is over.
 
 // forgets waits until the pod has let go of its runs.
 func (p *pod) forgets(t *testing.T) {
