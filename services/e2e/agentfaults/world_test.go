@@ -113,7 +113,8 @@ func (u *user) interrupted(s *cluster.Stream) []cluster.PendingCall {
 // approve hands in a yes to everything that the stream's interrupt asks.
 func (u *user) approve(g *cluster.Gateway, s *cluster.Stream) *cluster.Stream {
 	u.Helper()
-	return g.Resume(u, u.name, u.decision(s.Session, "approved", u.interrupted(s)))
+	calls := u.interrupted(s)
+	return g.Resume(u, u.name, u.decision(s.Session, "approved", calls))
 }
 
 // serve answers the node's calls from now on.

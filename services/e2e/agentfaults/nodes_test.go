@@ -1,0 +1,125 @@
+package agentfaults_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
+)
+
+// What was approved runs where it was shown, or nowhere: the approval comes when its node is not what it was.
+func TestAnApprovalComesWhenItsNodeIsNotWhatItWas(t *testing.T) {
+	t.Parallel()
+	cluster.EachStorage(t, func(t *testing.T, database string) {
+		w := newWorld(t, cluster.Options{Database: database})
+		for name, change := range map[string]struct {
+			// change does something to the node, and returns what happens after the approval.
+			change func(u *user, session string) func()
+			runs   bool
+			why    string
+		}{
+			"gone": {why: "NODE_NOT_CONNECTED", change: func(u *user, _ string) func() {
+				u.node.Cut()
+				return nil
+			}},
+			"replaced by another device with its id": {why: "another device answers", change: func(u *user, _ string) func() {
+				u.node.Cut()
+				u.node = u.Gateways[1].Extension(u, u.name, "chrome")
+				u.node.Register(device("another"))
+				return nil
+			}},
+			"superseded by another device with its id": {why: "another device answers", change: func(u *user, _ string) func() {
+				old := u.node
+				u.node = u.Gateways[1].Extension(u, u.name, "chrome")
+				u.node.Register(device("another"))
+				old.Ended()
+				return nil
+			}},
+			"replaced by one that does not say what it is": {why: "not delivered", change: func(u *user, _ string) func() {
+				u.node.Cut()
+				u.node = u.Gateways[1].Extension(u, u.name, "chrome")
+				u.node.Silent()
+				return nil
+			}},
+			"replaced by another kind of node with its id": {why: "another device answers", change: func(u *user, _ string) func() {
+				u.node.Cut()
+				u.node = u.Gateways[1].Desktop(u, u.name, "chrome")
+				u.node.Register(device("laptop"))
+				return nil
+			}},
+			"not the session's any more": {why: "bound to another node", change: func(u *user, session string) func() {
+				other := u.Gateways[1].Extension(u, u.name, "firefox")
+				other.Register(device("laptop"))
+				other.Serve(u.ledger.See)
+				r := u.Gateways[1].Post(u, "/api/node/bind", u.name, marshal(u, map[string]any{"session_id": session, "node_id": "firefox"}))
+				if r.Status != 200 {
+					u.Fatalf("bind: %d %s", r.Status, r.Raw)
+				}
+				return nil
+			}},
+			"back at another gateway": {runs: true, change: func(u *user, _ string) func() {
+				u.node.Cut()
+				u.node = u.Gateways[1].Extension(u, u.name, "chrome")
+				u.node.Register(device("laptop"))
+				return nil
+			}},
+			"back soon": {runs: true, change: func(u *user, _ string) func() {
+				u.node.Cut()
+				return func() {
+					u.node = u.Gateways[1].Extension(u, u.name, "chrome")
+					u.node.Send(`{"type":"register",` + device("laptop") + `}`) // the call may come before the answer
+				}
+			}},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				u := w.join(t, strings.ReplaceAll(name, " ", "-"), each("pay", 1), modeltest.Say("done"))
+				s := u.invoke(w.Gateways[0])
+				calls := u.interrupted(s)
+				then := change.change(u, s.Session)
+				if then == nil && u.node.Open() {
+					u.serve()
+				}
+				yes := w.Gateways[1].Resume(t, u.name, u.decision(s.Session, "approved", calls))
+				if then != nil {
+					then()
+					u.serve()
+				}
+				u.ends(yes, "stop")
+				u.wantSaid(yes, "done")
+				if change.runs {
+					u.wantResults(yes, map[string]string{"call_0": "1"})
+					u.ledger.Once(t, 1)
+					return
+				}
+				u.wantResults(yes, map[string]string{"call_0": "not_delivered"})
+				if told := u.told(); !strings.Contains(told, change.why) || !strings.Contains(told, "It did not run") {
+					t.Errorf("the model was told %q", told)
+				}
+				u.ledger.Once(t)
+			})
+		}
+	})
+}
+
+// A node vanishes while it works on a call, and comes back: the call may have run, the next one does.
+func TestANodeVanishesDuringACall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, cluster.Options{})
+	u := w.join(t, "ana", each("click", 1, 2), modeltest.Say("done"))
+	s := u.invoke(w.Gateways[1])
+	call := u.hold()
+	u.node.Cut()
+	u.node = w.Gateways[1].Extension(t, u.name, "chrome")
+	u.node.Register(device("laptop"))
+	u.answer(call) // which this connection was not asked
+	u.serve()
+	u.ends(s, "stop")
+	u.wantResults(s, map[string]string{"call_0": "unknown", "call_1": "2"})
+	if told := fmt.Sprint(u.asked()[1].Messages); !strings.Contains(told, "may have run; it was not run again") {
+		t.Errorf("the model was told %s", told)
+	}
+	u.ledger.Once(t, 1, 2)
+}
