@@ -17,13 +17,15 @@ type names struct {
 func newNames(given ...string) names {
 	n := names{values: map[string]string{}, known: map[string]string{}, counts: map[string]int{}}
 	for i := 0; i < len(given); i += 2 {
-		n.values[given[i]], n.known[given[i+1]] = given[i+1], given[i]
+		n.add(given[i], given[i+1])
 	}
 	return n
 }
 
+func (n names) add(name, value string) { n.values[name], n.known[value] = value, name }
+
 var (
-	various = regexp.MustCompile(`\b(?:session_[0-9a-f]{12}|run_[0-9a-f]{24}|msg_[0-9a-f]{24}|int_[0-9a-f]{24}|tool_[0-9a-f]{24}|[0-9a-f]{64}|` +
+	various = regexp.MustCompile(`\b(?:session_[0-9a-f]{12}|run_[0-9a-f]{24}|msg_[0-9a-f]{24}|int_[0-9a-f]{24}|tool_[0-9a-f]+|[0-9a-f]{64}|` +
 		`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|user[0-9]+x)\b|http://127\.0\.0\.1:[0-9]+/[a-z0-9]+`)
 	moment   = regexp.MustCompile(`"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"`)
 	variable = regexp.MustCompile(`\$[a-z]+[0-9]*`)

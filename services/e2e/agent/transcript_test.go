@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write what is heard into the transcript
 //
 // A scene starts with its name behind "===". Then one thing happens after the other. Ids and times have names: $session is
 // the first session that is heard of, $session2 the second; $user is the scene's user, which is also the key of its model
-// at $model.
+// at $model. There is an MCP server at $mcp, and a GitHub of our own.
 //
 //	model                            the model's next answer, a piece in each line, each after the one before was heard:
 //	  text Let me see.               of text
@@ -40,7 +40,8 @@ var update = flag.Bool("update", false, "write what is heard into the transcript
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
 	model := modeltest.New(t)
-	c := cluster.Start(t, cluster.Options{Orchestrators: 2, Paired: true, Model: model.URL()})
+	beyond := newOutside(t)
+	c := cluster.Start(t, beyond.known(cluster.Options{Orchestrators: 2, Paired: true, Model: model.URL()}))
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
@@ -70,7 +71,9 @@ func TestTranscripts(t *testing.T) {
 					user := fmt.Sprintf("user%dx", n)
 					t.Run(sc.name+"/"+how, func(t *testing.T) {
 						t.Parallel()
-						newStage(t, c, model, user, swap).play(sc)
+						s := newStage(t, c, model, user, swap)
+						s.names.add("mcp", beyond.mcp.URL+"/mcp")
+						s.play(sc)
 					})
 				}
 			}
@@ -142,7 +145,10 @@ func rewrite(t *testing.T, file, remark string, scenes []*scene) {
 		for _, st := range sc.steps {
 			b.WriteString(st.line + "\n")
 			for i, line := range st.lines {
-				b.WriteString(strings.TrimSuffix(st.marks[i]+line, "< ") + "\n")
+				if line = st.marks[i] + line; line == "< " {
+					line = "<"
+				}
+				b.WriteString(line + "\n")
 			}
 		}
 	}
