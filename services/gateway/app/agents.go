@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -22,7 +23,8 @@ func (a *App) startAgents(context.Context) error {
 	if err != nil {
 		return err
 	}
-	opts = append(opts, a.tracing.DialOptions()...)
+	waits := &patience{ends: time.Now().Add(firstAgent)}
+	opts = append(append(opts, a.tracing.DialOptions()...), waits.dialOptions()...)
 	addr, balance := target.Healthy(a.cfg.OrchestratorAddr, agentv1.AgentService_ServiceDesc.ServiceName, agentapi.Repeatable...)
 	opts = append(append(opts, balance...),
 		grpc.WithConnectParams(reconnect), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxEvent)))
