@@ -24,9 +24,17 @@ func (e *Engine) Cancel(ctx context.Context, ref store.Ref) (bool, error) {
 	return active, nil
 }
 
-// Poke cancels a session's run if it is one of this pod. It is for those who know that its end was asked for.
+// pokes is how many words of cancels may wait; the next renewal tells of those for which there is no room.
+const pokes = 64
+
+// Poke has a session's run, if it is one of this pod, look whether its end was asked for: word of a cancel may come late, and
+// must not end the run that followed. It does not block.
 func (e *Engine) Poke(ref store.Ref) {
-	if r := e.local(ref); r != nil {
-		r.stop(errCancelled)
+	if e.local(ref) == nil {
+		return
+	}
+	select {
+	case e.poked <- ref:
+	default:
 	}
 }

@@ -10,6 +10,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -115,6 +116,51 @@ func TestCancelledWhileNobodyHasIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := w.pod().ended(s); got.finish() != "cancelled" {
+		t.Errorf("%v", got)
+	}
+}
+
+// A run that was about to ask somebody must not wait for an answer when its end was asked for at that moment.
+func TestCancelledJustBeforeAnInterrupt(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		click := newDevice("click")
+		w := newWorldOn(t, open, click)
+		w.model.Script(modeltest.Say("I shall click. ").Then(modeltest.Call("click", nil)))
+		p, asks := w.pod(), w.open()
+		req := asking("click")
+		req.SessionId = "session_1"
+		p.door.before = func(c store.Change) bool {
+			if c.End != nil && c.End.Interrupt != nil {
+				if active, _, err := asks.RequestCancel(context.WithoutCancel(t.Context()), store.Ref{User: user, Session: "session_1"}); !active || err != nil {
+					t.Errorf("%v, %v", active, err)
+				}
+			}
+			return false
+		}
+		s := p.invoke(req)
+		got := p.ended(s)
+		if r := got.results(); got.finish() != "cancelled" || len(r) != 1 || r[0].GetOutcome() != "cancelled" || got.text() != "I shall click. " {
+			t.Errorf("%v", got)
+		}
+		if state := p.state(s); state.Status != store.Idle || len(state.Messages) != 3 || state.Calls[0].State != store.Ended {
+			t.Errorf("%+v", state)
+		}
+	})
+}
+
+// Word of a cancel may come late: the session's next run has begun by then.
+func TestWordOfAnOldCancel(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	gate := make(chan struct{})
+	w.model.Script(modeltest.Say("half").Wait(gate).Then(modeltest.Say(" and half")))
+	p := w.pod()
+	s := p.say("go")
+	testkit.Eventually(t, soon, func() bool { return p.state(s).LastSeq > 0 }, "text came")
+	p.Poke(s.Ref)
+	close(gate)
+	if got := p.ended(s); got.finish() != "stop" || got.text() != "half and half" {
 		t.Errorf("%v", got)
 	}
 }

@@ -43,6 +43,8 @@ type Engine struct {
 
 	adopting, running, keeping sync.WaitGroup // Stop waits for them in this order
 
+	poked chan store.Ref // sessions whose run's end somebody may have asked for
+
 	mu     sync.Mutex
 	runs   map[store.Ref]*run // guarded by mu
 	places int                // of MaxRuns that are taken; guarded by mu
@@ -51,7 +53,7 @@ type Engine struct {
 
 // New returns an Engine that Start sets to work.
 func New(cfg Config, deps Deps) *Engine {
-	e := &Engine{cfg: cfg.withDefaults(), deps: deps, runs: make(map[store.Ref]*run)}
+	e := &Engine{cfg: cfg.withDefaults(), deps: deps, poked: make(chan store.Ref, pokes), runs: make(map[store.Ref]*run)}
 	e.log = obs.OrDiscard(deps.Logger)
 	e.metrics = newMetrics(deps.Metrics)
 	e.drain, e.endDrain = context.WithCancel(context.Background())

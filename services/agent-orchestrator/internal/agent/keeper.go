@@ -18,20 +18,30 @@ func (e *Engine) keep() {
 	for {
 		select {
 		case <-tick.C:
-			e.renew()
+			e.renew(e.leases())
+		case ref := <-e.poked:
+			if r := e.local(ref); r != nil {
+				e.renew([]store.Lease{r.lease})
+			}
 		case <-e.kill.Done():
 			return
 		}
 	}
 }
 
-func (e *Engine) renew() {
+// leases are those of all runs of this pod.
+func (e *Engine) leases() []store.Lease {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	leases := make([]store.Lease, 0, len(e.runs))
 	for _, r := range e.runs {
 		leases = append(leases, r.lease)
 	}
-	e.mu.Unlock()
+	return leases
+}
+
+// renew renews leases, and stops the runs that are not to go on.
+func (e *Engine) renew(leases []store.Lease) {
 	if len(leases) == 0 {
 		return
 	}

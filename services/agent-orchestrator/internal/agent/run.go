@@ -220,10 +220,17 @@ func (r *run) finish(reason string) error {
 	return r.end(&store.End{FinishReason: reason})
 }
 
-// interrupt ends the stream and this pod's work; the run waits in the store.
+// interrupt ends the stream and this pod's work; the run waits in the store. Where somebody has asked for its end it waits
+// for nothing: what was to be kept stays on the page, and the error is errCancelled.
 func (r *run) interrupt(i *agentv1.Interrupt) error {
+	before := r.page
 	r.say(interruptEvent(i))
-	return r.end(&store.End{FinishReason: finishInterrupt, Interrupt: i})
+	err := r.end(&store.End{FinishReason: finishInterrupt, Interrupt: i})
+	if errors.Is(err, store.ErrCancelRequested) {
+		r.page, r.done = before, false
+		return errCancelled
+	}
+	return err
 }
 
 func (r *run) end(end *store.End) error {

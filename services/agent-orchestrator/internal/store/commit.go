@@ -8,17 +8,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// commitSession changes a session's row where the lease is still the session's, the events follow the last one, and this
-// very change has not been made yet: an earlier attempt whose connection broke may still arrive.
+// commitSession changes a session's row where the lease is still the session's, the events follow the last one, and neither
+// this very change nor a later one has been made yet: an earlier attempt whose connection broke may still arrive. A run whose
+// end somebody asked for waits for nobody's decision: who asked would not hear that it does.
 const commitSession = `UPDATE sessions SET last_seq = COALESCE(?, last_seq), last_index = COALESCE(?, last_index),
 	covered = COALESCE(?, covered), answer = COALESCE(?, answer), steps = COALESCE(?, steps), streaming = COALESCE(?, streaming),
 	status = ?, finish_reason = ?, change = ?, updated = CASE WHEN ? = 1 THEN {now} ELSE updated END
-	WHERE id = ? AND token = ? AND run_id = ? AND status = 'running' AND change <> ? AND last_seq = COALESCE(?, last_seq)`
+	WHERE id = ? AND token = ? AND run_id = ? AND status = 'running' AND change < ? AND last_seq = COALESCE(?, last_seq)
+		AND cancel <= ?`
 
 // Commit writes a change whole or not at all; when it returns nil, the change outlives the pod. An outage in between is
 // waited for, and a commit whose answer was lost is looked up, never written twice.
 //
-// Errors: [ErrLeaseLost]; [ErrSequence] where the events do not follow the session's last one.
+// Errors: [ErrLeaseLost]; [ErrSequence] where the events do not follow the session's last one; [ErrCancelRequested] where the
+// change is an interrupt, and somebody has asked for the run's end.
 func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
 	change := newChange()
 	statements, err := commitStatements(l, &c, change)
@@ -37,14 +40,14 @@ func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
 // whyUnmet says why a change was not made; nil where an earlier attempt made it.
 func (s *Store) whyUnmet(ctx context.Context, l Lease, c *Change, change int64) error {
 	found := false
-	var token, kept, seq int64
+	var token, kept, seq, cancel int64
 	var run, status string
 	err := s.db.read(ctx, []statement{{
-		sql:  `SELECT token, run_id, status, change, last_seq FROM sessions WHERE id = ?`,
+		sql:  `SELECT token, run_id, status, change, last_seq, cancel FROM sessions WHERE id = ?`,
 		args: []any{l.id},
 		row: func(scan func(...any) error) error {
 			found = true
-			return scan(&token, &run, &status, &kept, &seq)
+			return scan(&token, &run, &status, &kept, &seq, &cancel)
 		},
 	}})
 	switch {
@@ -56,10 +59,15 @@ func (s *Store) whyUnmet(ctx context.Context, l Lease, c *Change, change int64) 
 		return ErrLeaseLost
 	case len(c.Events) > 0 && c.Events[0].GetSeq() != seq+1:
 		return fmt.Errorf("%w: it is %d, and the first of the change %d", ErrSequence, seq, c.Events[0].GetSeq())
+	case cancel != 0 && c.interrupts():
+		return ErrCancelRequested
 	default:
 		return errUnmet
 	}
 }
+
+// interrupts reports whether the run is to wait for somebody.
+func (c *Change) interrupts() bool { return c.End != nil && c.End.Interrupt != nil }
 
 func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 	var lastSeq, before, lastIndex, covered, answer, steps, streaming any
@@ -90,18 +98,19 @@ func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 	if c.Streaming != nil {
 		streaming = plain(*c.Streaming)
 	}
-	status, reason, touched := Running, "", 0
+	status, reason, touched, mayBeCancelled := Running, "", 0, 1
 	if c.End != nil {
-		if status, reason = Idle, c.End.FinishReason; c.End.Interrupt != nil {
-			status = Interrupted
-		}
+		status, reason = Idle, c.End.FinishReason
+	}
+	if c.interrupts() {
+		status, mayBeCancelled = Interrupted, 0
 	}
 	if c.End != nil || len(c.Messages) > 0 {
 		touched = 1
 	}
 	out := []statement{{sql: commitSession, must: true, args: []any{
 		lastSeq, lastIndex, covered, answer, steps, streaming, string(status), plain(reason), change, touched,
-		l.id, l.Token, l.Run, change, before,
+		l.id, l.Token, l.Run, change, before, mayBeCancelled,
 	}}}
 	return appendRows(out, l, c)
 }
@@ -126,7 +135,7 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 	if c.Todos != nil {
 		out = append(out, statement{sql: `UPDATE details SET todos = ? WHERE session = ?`, args: []any{c.Todos, l.id}})
 	}
-	if c.End != nil && c.End.Interrupt != nil {
+	if c.interrupts() {
 		data, err := proto.Marshal(c.End.Interrupt)
 		if err != nil {
 			return nil, fmt.Errorf("store: an interrupt cannot be kept: %w", err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
@@ -59,8 +60,20 @@ func once(ctx context.Context, attempt func(context.Context) error) error {
 	return attempt(ctx)
 }
 
-// newChange returns the name of a change, by which an attempt knows what an earlier one did.
-func newChange() int64 { return rand.Int64() }
+// lastChange is the greatest name that newChange has returned.
+var lastChange atomic.Int64
+
+// newChange returns the name of a change, by which an attempt knows what an earlier one did: time and chance, and greater
+// than all before it in this process. Under one lease only its holder makes changes, so of two the later has the greater name.
+func newChange() int64 {
+	for {
+		last := lastChange.Load()
+		next := max(last+1, time.Now().UnixMilli()<<21|rand.Int64N(1<<21))
+		if lastChange.CompareAndSwap(last, next) {
+			return next
+		}
+	}
+}
 
 // rowID returns the id of a new session's row: 42 bits of time, for neighbours in time to be neighbours in the file, and 21
 // of chance. Two of the same are an error of the second's INSERT.

@@ -15,6 +15,9 @@ var ErrLeaseLost = errors.New("store: the lease on the run is lost")
 // ErrSequence says that the events of a change do not follow the session's last one: its holder has lost count.
 var ErrSequence = errors.New("store: the events do not follow the last one")
 
+// ErrCancelRequested says that a run may not be interrupted: somebody has asked for its end.
+var ErrCancelRequested = errors.New("store: the end of the run was asked for")
+
 // Ref names a session.
 type Ref struct {
 	User    ids.UserID
