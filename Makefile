@@ -37,7 +37,7 @@ test: bin/gotest ## run every test, real servers where they are, stand-ins elsew
 test-race: ## the same under the race detector (needs a C compiler)
 	$(MAKE) test GOTESTFLAGS="-race $(GOTESTFLAGS)"
 
-integration: bin/gotest ## tests against Redis and NATS in containers (needs a Docker engine)
+integration: bin/gotest ## tests against Redis, NATS and PostgreSQL in containers (needs a Docker engine)
 	$(GOTEST) -timeout $(TIMEOUT) -tags integration $(GOTESTFLAGS) $$(scripts/integration-packages.sh)
 
 extension: ## the browser extension's unit tests (needs Node.js)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/moby/moby/api/types/container"
 	"github.com/moby/moby/api/types/network"
 	"github.com/nats-io/nats.go"
@@ -32,6 +33,7 @@ type Container struct {
 	docker *testcontainers.DockerContainer
 	addr   string
 	scheme string
+	user   string // "name@" where the URL names one
 	answer func(ctx context.Context, url string) error
 }
 
@@ -51,6 +53,14 @@ func NATS(t testing.TB) *Container {
 	return c
 }
 
+// Postgres starts a PostgreSQL that lets everybody in: stopped and started again, it has what it had. It ends with the test.
+func Postgres(t testing.TB) *Container {
+	t.Helper()
+	c := &Container{t: t, scheme: "postgres", user: "postgres@", answer: pingPostgres}
+	c.run("postgres:17", "5432/tcp")
+	return c
+}
+
 // run creates the container on a port chosen here: one that Docker chose would change with every start.
 func (c *Container) run(image, port string, cmd ...string) {
 	c.t.Helper()
@@ -59,6 +69,7 @@ func (c *Container) run(image, port string, cmd ...string) {
 	hostPort := strconv.Itoa(testkit.FreePort())
 	docker, err := testcontainers.Run(ctx, image,
 		testcontainers.WithCmd(cmd...),
+		testcontainers.WithEnv(map[string]string{"POSTGRES_HOST_AUTH_METHOD": "trust"}), // which only one of them reads
 		testcontainers.WithExposedPorts(port),
 		testcontainers.WithHostConfigModifier(func(h *container.HostConfig) {
 			h.PortBindings = network.PortMap{network.MustParsePort(port): {{
@@ -77,8 +88,8 @@ func (c *Container) run(image, port string, cmd ...string) {
 	c.awaitAnswer()
 }
 
-// URL is the server's URL (redis:// or nats://), the same before and after a restart.
-func (c *Container) URL() string { return c.scheme + "://" + c.addr }
+// URL is the server's URL (redis://, nats:// or postgres://), the same before and after a restart.
+func (c *Container) URL() string { return c.scheme + "://" + c.user + c.addr }
 
 // Stop ends the server as an orchestrator would: SIGTERM, then SIGKILL after 10 s.
 func (c *Container) Stop() {
@@ -125,6 +136,14 @@ func pingRedis(ctx context.Context, url string) error {
 	client := redis.NewClient(opts)
 	defer client.Close()
 	return client.Ping(ctx).Err()
+}
+
+func pingPostgres(ctx context.Context, url string) error {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
 }
 
 func connectNATS(_ context.Context, url string) error {
