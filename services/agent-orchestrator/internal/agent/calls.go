@@ -110,13 +110,32 @@ func (r *run) runTogether(calls []store.Call) error {
 // execute runs one call that has started.
 func (r *run) execute(c *store.Call) outcome {
 	t := r.kit.tools[c.Tool]
-	if t == nil {
+	switch {
+	case t == nil:
 		return unanswered(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool is not there any more"})
+	case !meant(c, t):
+		return unanswered(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool that has this name now is another one"})
+	case c.Decision == approval.Modified: // nobody has held it against the tool's definition
+		if f := check(c, t); f != nil {
+			return unanswered(f)
+		}
 	}
 	return r.e.call(r.work, t, tool.Invocation{
 		User: r.lease.User, Session: r.lease.Session, Run: r.lease.Run, CallID: c.ID, Args: c.Args, Node: c.Node, NodeMark: c.NodeMark,
 	})
 }
+
+// meant reports whether a tool is the one that a call was planned for, and decided on: names go from one to another when
+// servers and nodes come and go.
+func meant(c *store.Call, t tool.Tool) bool {
+	if _, placed := t.(tool.Placed); placed {
+		return c.Node != "" // the tool itself knows whether it is that node's
+	}
+	return c.Node == "" && c.NodeMark == ownerOf(t.Spec())
+}
+
+// ownerOf is the mark of a tool that runs on no node: whose it is.
+func ownerOf(s tool.Spec) string { return string(s.Layer) + "|" + s.Server }
 
 // call calls a tool under its time limit, and survives its panics.
 func (e *Engine) call(ctx context.Context, t tool.Tool, in tool.Invocation) (out outcome) {

@@ -114,10 +114,11 @@ func check(c *store.Call, t tool.Tool) *tool.Failure {
 	return nil
 }
 
-// place finds out where a call would run, for tools that run on nodes.
+// place finds out where a call would run: on which node, or whose tool it is.
 func (r *run) place(c *store.Call, t tool.Tool) error {
 	placed, ok := t.(tool.Placed)
 	if !ok {
+		c.Node, c.NodeMark = "", ownerOf(t.Spec())
 		return nil
 	}
 	at, err := placed.Place(r.ask)

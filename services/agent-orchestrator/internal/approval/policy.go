@@ -36,8 +36,11 @@ type Policy struct {
 // A tool that asks by its own definition, or by a rule of the request that is enabled and requires an interrupt, asks in
 // every mode. Otherwise the mode decides: a rule that is disabled, or requires no interrupt, says that the request does
 // not ask for a pause, and takes away none that the user asked for.
+//
+// A rule that asks holds for a server's tool under its own name, too: the request cannot know that another server has one of
+// that name, for which both are renamed. That a tool is on the allowlist says nothing of another by that name.
 func (p Policy) Asks(spec tool.Spec) bool {
-	if rule := p.Config[spec.Name]; spec.Confirm || rule.GetEnabled() && rule.GetRequiresInterrupt() {
+	if spec.Confirm || p.ruled(spec.Name) || spec.OwnName != "" && p.ruled(spec.OwnName) {
 		return true
 	}
 	switch p.Mode {
@@ -48,4 +51,10 @@ func (p Policy) Asks(spec tool.Spec) bool {
 	default:
 		return true
 	}
+}
+
+// ruled reports whether the request has every call of a tool wait.
+func (p Policy) ruled(name string) bool {
+	rule := p.Config[name]
+	return rule.GetEnabled() && rule.GetRequiresInterrupt()
 }

@@ -118,7 +118,8 @@ type Call struct {
 	Tool     string
 	Args     []byte // a JSON object; after "modified" the changed one
 	State    CallState
-	// Node is where a connector tool was to run when this was shown; NodeMark says which device that was.
+	// Node is where a connector tool was to run when this was shown; NodeMark says which device that was, and of a tool that
+	// runs on no node whose it was.
 	Node     string
 	NodeMark string
 	Digest   string

@@ -43,6 +43,8 @@ type Spec struct {
 	Category   Category
 	// Server names the MCP server that has the tool, as a prefix of Name where names collide; "" for other layers.
 	Server string
+	// OwnName is what the server itself calls a tool whose Name has that prefix; "" for all others.
+	OwnName string
 	// ReadOnly tools change nothing anywhere.
 	ReadOnly bool
 	// Confirm asks a person in every approval mode: the tool's own definition says so.

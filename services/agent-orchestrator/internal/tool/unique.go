@@ -68,6 +68,6 @@ type renamed struct {
 
 func (r renamed) Spec() Spec {
 	s := r.Tool.Spec()
-	s.Name = r.name
+	s.Name, s.OwnName = r.name, s.Name
 	return s
 }
