@@ -133,7 +133,7 @@ func (r *run) wait(calls []store.Call, p plan, unplaced []bool, nodes []*nodev1.
 	if len(nodes) > 0 {
 		in.Reason, in.AvailableNodes, waits = reasonSelection, nodes, unplaced
 	}
-	expires := time.Now().Add(r.e.cfg.DecideWithin).UTC().Truncate(time.Millisecond)
+	expires := time.Now().Add(r.ahead + r.e.cfg.DecideWithin).UTC().Truncate(time.Millisecond)
 	for i := range calls {
 		c := &calls[i]
 		switch {

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
@@ -59,10 +58,10 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 	}
 	var calls []store.Call
 	if state.Interrupt.GetReason() == reasonSelection {
-		calls, err = selected(state, req, time.Now())
+		calls, err = selected(state, req)
 		s.Invoke.PreferredNodeId = req.GetNodeId()
 	} else {
-		calls, err = approval.Check(ref.Session, state.Calls, req.GetToolCallResults(), time.Now())
+		calls, err = approval.Check(ref.Session, state.Calls, req.GetToolCallResults(), state.Now)
 	}
 	if err != nil {
 		return refuse(err)

@@ -33,6 +33,7 @@ type run struct {
 	settings *settings // nil until open, where the run was adopted
 	endpoint llm.Endpoint
 	window   int
+	ahead    time.Duration  // of this pod's clock, the database's
 	kit      *kit           // nil until gather
 	opening  sync.WaitGroup // of the kit's sources
 	todos    *builtin.Todos
@@ -99,7 +100,7 @@ func (r *run) close() {
 
 // open takes the state over.
 func (r *run) open(state store.State) (err error) {
-	r.page = pageAfter(&state, r.lease.Run)
+	r.page, r.ahead = pageAfter(&state, r.lease.Run), time.Until(state.Now)
 	r.messages, r.calls, r.steps, r.replaces = state.Messages, state.Calls, state.Run.Steps, state.Run.Streaming
 	for i := len(r.messages) - 1; i >= 0 && r.text == ""; i-- {
 		if m := &r.messages[i]; m.Run == r.lease.Run && m.Role == roleAssistant {

@@ -14,7 +14,7 @@ import (
 // selected returns the calls that go on once somebody answered which node to take. Those that need a node wait to be placed
 // again, and are asked about then if they have to be; "approved" about one of them says no more than that. Without a node,
 // every call needs a decision by which it does not run.
-func selected(state store.State, req *agentv1.ResumeRequest, now time.Time) ([]store.Call, error) {
+func selected(state store.State, req *agentv1.ResumeRequest) ([]store.Call, error) {
 	node := req.GetNodeId()
 	if node != "" && !slices.ContainsFunc(state.Interrupt.GetAvailableNodes(), func(n *nodev1.Node) bool { return n.GetInfo().GetNodeId() == node }) {
 		return nil, refusal.New(refusal.InvalidDecision, "node_id %q is none of those to choose from", node)
@@ -24,7 +24,7 @@ func selected(state store.State, req *agentv1.ResumeRequest, now time.Time) ([]s
 		switch {
 		case node == "":
 			return nil, refusal.New(refusal.MissingDecision, "node_id is missing: one of the available nodes must be chosen")
-		case approval.Expired(c, now):
+		case approval.Expired(c, state.Now):
 			return nil, refusal.New(refusal.ApprovalExpired, "the time to choose a node is over")
 		}
 		open[i].Interrupt, open[i].Expires = "", time.Time{}
@@ -39,7 +39,7 @@ func selected(state store.State, req *agentv1.ResumeRequest, now time.Time) ([]s
 				d.GetToolCallId(), approval.Approved, approval.Rejected, approval.Timeout)
 		}
 	}
-	decided, err := approval.Check(state.Session.Session, rest, decisions, now)
+	decided, err := approval.Check(state.Session.Session, rest, decisions, state.Now)
 	if err != nil {
 		return nil, err
 	}

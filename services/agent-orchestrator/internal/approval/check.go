@@ -112,21 +112,6 @@ func Expired(c store.Call, now time.Time) bool {
 	return c.State == store.Waiting && !c.Expires.IsZero() && !now.Before(c.Expires)
 }
 
-// TimeOut returns the waiting ones of calls with the decision "timeout"; nil where one of them can still be decided.
-func TimeOut(calls []store.Call, now time.Time) []store.Call {
-	var out []store.Call
-	for _, c := range calls {
-		switch {
-		case c.State != store.Waiting:
-		case !Expired(c, now):
-			return nil
-		default:
-			out = append(out, settle(c, Timeout, now))
-		}
-	}
-	return out
-}
-
 // sameObject reports whether two JSON objects mean the same.
 func sameObject(a, b []byte) bool {
 	one, errA := Canonical(a)

@@ -130,23 +130,6 @@ func TestCheckDecides(t *testing.T) {
 	}
 }
 
-func TestTimeOut(t *testing.T) {
-	t.Parallel()
-	calls := waiting()
-	calls[2].Expires = now.Add(2 * time.Hour)
-	if got := approval.TimeOut(calls, now.Add(time.Hour)); got != nil {
-		t.Errorf("while one can be decided: %v", got)
-	}
-	got := approval.TimeOut(calls, now.Add(2*time.Hour))
-	if len(got) != 2 || got[0].Decision != approval.Timeout || got[1].State != store.Ready {
-		t.Errorf("%+v", got)
-	}
-	calls[1].Expires, calls[2].Expires = time.Time{}, time.Time{}
-	if approval.TimeOut(calls, now.Add(1000*time.Hour)) != nil {
-		t.Error("calls that never expire have timed out")
-	}
-}
-
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	rule := func(enabled, requires bool) map[string]*agentv1.InterruptRule {

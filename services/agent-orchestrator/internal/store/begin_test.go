@@ -223,6 +223,9 @@ func TestExpiredInterrupt(t *testing.T) {
 		if m := st.Messages[5]; m.Role != "user" || m.Index != 6 {
 			t.Errorf("message is %+v", m)
 		}
+		events, err := s.Events(t.Context(), ref, 2, 0)
+		must(t, err, nil)
+		wantUndone(t, events, "timeout timeout cancelled")
 		calls, err := s.CallsByID(t.Context(), ref, []string{"a", "b", "c", "none"})
 		must(t, err, nil)
 		for _, c := range calls {

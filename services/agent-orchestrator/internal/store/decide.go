@@ -8,10 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/types/known/timestamppb"
-
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
-	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
 // Decide says how an interrupt ends.
@@ -130,103 +127,4 @@ func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
 		sql:  `UPDATE messages SET calls = ? WHERE session = ? AND idx = ?`,
 		args: []any{data, k.id, k.Messages[i].Index},
 	}}, nil
-}
-
-// What the model reads of calls that nobody decided.
-const (
-	timedOutText  = "Nobody decided in time whether this may run, so it was not run. This was not a person's no."
-	cancelledText = "The run was cancelled before this could run."
-)
-
-// expire ends an interrupt whose waiting calls have all expired; where they have not, it is refusal.Interrupted.
-func (s *Store) expire(ctx context.Context, ref Ref) error {
-	k, err := s.load(ctx, ref)
-	if err != nil || k.Status != Interrupted {
-		return err // it was ended meanwhile
-	}
-	waiting := 0
-	for _, c := range k.Calls {
-		if c.State != Waiting {
-			continue
-		}
-		waiting++
-		if c.Expires.IsZero() || c.Expires.After(k.now) {
-			waiting = 0
-			break
-		}
-	}
-	if waiting == 0 {
-		return refusal.New(refusal.Interrupted, "session %q waits for a decision", string(ref.Session))
-	}
-	statements, err := k.dropInterrupt("timeout", timedOutText, newChange(), nil)
-	if err != nil {
-		return err
-	}
-	return s.db.write(ctx, statements)
-}
-
-// dropInterrupt ends an interrupt without anybody's decision: the waiting calls get one, and every call that has not ended
-// a tool message.
-func (k *kept) dropInterrupt(decision, text string, change int64, events []*agentv1.Event) ([]statement, error) {
-	var c Change
-	for _, call := range k.Calls {
-		if call.State == Ended {
-			continue
-		}
-		if call.State == Waiting {
-			call.Decision, call.Decided = decision, k.now
-		}
-		call.State, call.Expires = Ended, time.Time{}
-		c.Calls = append(c.Calls, call)
-		c.Messages = append(c.Messages, Message{
-			Index: k.lastIndex + 1 + len(c.Messages), Run: k.Run.ID, Role: "tool", CallID: call.ID, Tool: call.Tool,
-			Content: text, At: k.now,
-		})
-	}
-	c.Events = events
-	return appendRows([]statement{{
-		sql: `UPDATE sessions SET status = 'idle', finish_reason = 'cancelled', change = ?, last_index = ?, last_seq = ?,
-			updated = {now}` + leaveInterrupt,
-		args: []any{change, k.lastIndex + len(c.Messages), k.LastSeq + int64(len(events)), k.id, k.change},
-		must: true,
-	}}, k.lease(), &c)
-}
-
-// RequestCancel asks for the end of a session's run. A running one is flagged, which its holder hears of at Renew. An
-// interrupt ends at once: its calls get the decision "cancelled" and tool messages, and a `complete` event is appended.
-// active reports whether there was something to cancel; events are those that were appended, for the caller to publish.
-//
-// Errors: [refusal.SessionNotFound].
-func (s *Store) RequestCancel(ctx context.Context, ref Ref) (active bool, events []*agentv1.Event, err error) {
-	change := newChange()
-	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
-		k, err := s.load(ctx, ref)
-		switch {
-		case err != nil:
-			return err
-		case !k.found:
-			return notFound(ref)
-		case k.change == change: // an earlier attempt has done it
-			return nil
-		case k.Status == Running:
-			active = true
-			return s.db.write(ctx, []statement{{
-				sql:  `UPDATE sessions SET cancel = 1 WHERE id = ? AND status = 'running' AND run_id = ?`,
-				args: []any{k.id, k.Run.ID}, must: true,
-			}})
-		case k.Status != Interrupted:
-			active, events = false, nil
-			return nil
-		}
-		active, events = true, []*agentv1.Event{{
-			Seq: k.LastSeq + 1, SessionId: string(ref.Session), RunId: k.Run.ID, At: timestamppb.New(k.now),
-			Kind: &agentv1.Event_Complete{Complete: &agentv1.Complete{FinishReason: "cancelled"}},
-		}}
-		statements, err := k.dropInterrupt("cancelled", cancelledText, change, events)
-		if err != nil {
-			return err
-		}
-		return s.db.write(ctx, statements)
-	})
-	return active && err == nil, events, err
 }

@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
@@ -85,9 +87,7 @@ func TestCancelEndsAnInterrupt(t *testing.T) {
 		won, lost := race(6, func(i int) error {
 			active, events, err := pods[i%3].RequestCancel(t.Context(), ref)
 			if err == nil && active {
-				if len(events) != 1 || events[0].GetSeq() != 3 || events[0].GetComplete().GetFinishReason() != "cancelled" {
-					t.Errorf("events are %v", events)
-				}
+				wantUndone(t, events, "cancelled cancelled cancelled")
 				return nil
 			}
 			if err == nil {
@@ -99,7 +99,7 @@ func TestCancelEndsAnInterrupt(t *testing.T) {
 			t.Fatalf("%d cancelled it: %v", won, lost)
 		}
 		st := load(t, s, ref)
-		if st.Status != store.Idle || st.FinishReason != "cancelled" || st.LastSeq != 3 || st.Interrupt != nil {
+		if st.Status != store.Idle || st.FinishReason != "cancelled" || st.LastSeq != 6 || st.Interrupt != nil {
 			t.Errorf("session is %+v", st.Session)
 		}
 		for i, id := range []string{"a", "b", "c"} {
@@ -109,17 +109,40 @@ func TestCancelEndsAnInterrupt(t *testing.T) {
 			}
 		}
 		events, err := s.Events(t.Context(), ref, 2, 0)
-		if err != nil || len(events) != 1 || events[0].GetRunId() != "run_1" || events[0].GetComplete() == nil {
-			t.Errorf("events are %v, %v", events, err)
-		}
+		must(t, err, nil)
+		wantUndone(t, events, "cancelled cancelled cancelled")
 		_, _, err = s.Decide(t.Context(), d)
 		must(t, err, refusal.AlreadyDecided)
 		l, st := begin(t, s, beginning("run_2"))
-		if st.LastSeq != 3 || st.Messages[5].Index != 6 {
+		if st.LastSeq != 6 || st.Messages[5].Index != 6 {
 			t.Errorf("state is %+v", st)
 		}
-		commit(t, s, l, store.Change{Events: texts(l, 4, "x")})
+		commit(t, s, l, store.Change{Events: texts(l, 7, "x")})
 	})
+}
+
+// wantUndone checks what clients hear of the calls of an interrupt, a to c, that ended without a decision, and of the run.
+func wantUndone(t *testing.T, events []*agentv1.Event, outcomes string) {
+	t.Helper()
+	want := strings.Fields(outcomes)
+	if len(events) != len(want)+1 {
+		t.Fatalf("events are %v", events)
+	}
+	for i, e := range events {
+		if e.GetSeq() != int64(3+i) || e.GetRunId() != "run_1" || e.GetSessionId() != string(ref.Session) || e.GetAt() == nil {
+			t.Errorf("event is %v", e)
+		}
+		if i == len(want) {
+			break
+		}
+		r := e.GetToolCallResult()
+		if r.GetToolCallId() != string(rune('a'+i)) || r.GetToolName() == "" || r.GetOutcome() != want[i] || !r.GetIsError() || r.GetResult() == "" {
+			t.Errorf("result is %v", r)
+		}
+	}
+	if last := events[len(want)]; last.GetComplete().GetFinishReason() != "cancelled" {
+		t.Errorf("the last event is %v", last)
+	}
 }
 
 // A decision and a cancel that meet: one of them happened.

@@ -23,7 +23,6 @@ type kept struct {
 	owner     string
 	change    int64
 	lastIndex int
-	now       time.Time // the database's
 }
 
 func (k *kept) lease() Lease { return Lease{Ref: k.Ref, Run: k.Run.ID, Token: k.token, id: k.id} }
@@ -44,7 +43,7 @@ func (k *kept) scanSession(scan func(...any) error, more ...any) error {
 	}, more...)...)
 	k.Ref.Session, k.Status, k.Session.Run = ids.SessionID(session), Status(status), k.Run.ID
 	k.lastIndex, k.Run.Steps, k.Run.CancelRequested = int(lastIndex), int(steps), cancel != 0
-	k.Created, k.Updated, k.now = moment(created), moment(updated), moment(now)
+	k.Created, k.Updated, k.Now = moment(created), moment(updated), moment(now)
 	return err
 }
 

@@ -136,6 +136,8 @@ type Call struct {
 type State struct {
 	Session
 	Run Run
+	// Now is the database's time when this was read.
+	Now time.Time
 	// Messages are the conversation since what the last summary covers, the summary included, by Index.
 	Messages []Message
 	// Calls are those of the last assistant message, by position, as long as nothing but their results follows it.

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+)
+
+// Why an interrupt ends without anybody's decision, as its calls keep it.
+const (
+	timedOut  = "timeout"
+	cancelled = "cancelled"
+)
+
+// expire ends an interrupt whose time is over; where it is not, it is refusal.Interrupted.
+func (s *Store) expire(ctx context.Context, ref Ref) error {
+	k, err := s.load(ctx, ref)
+	if err != nil || k.Status != Interrupted {
+		return err // it was ended meanwhile
+	}
+	if !k.timeIsOver() {
+		return refusal.New(refusal.Interrupted, "session %q waits for a decision", string(ref.Session))
+	}
+	statements, _, err := k.dropInterrupt(timedOut, newChange())
+	if err != nil {
+		return err
+	}
+	return s.db.write(ctx, statements)
+}
+
+// timeIsOver reports whether nothing that was asked can be answered any more. Calls that will be asked about later have no
+// time of their own.
+func (k *kept) timeIsOver() bool {
+	asked := 0
+	for _, c := range k.Calls {
+		if c.State != Waiting || c.Expires.IsZero() {
+			continue
+		}
+		if asked++; c.Expires.After(k.Now) {
+			return false
+		}
+	}
+	return asked > 0
+}
+
+// dropInterrupt ends an interrupt without anybody's decision: the waiting calls get one, and every call that has not ended
+// a tool message and an event; the last event is a `complete`.
+func (k *kept) dropInterrupt(decision string, change int64) ([]statement, []*agentv1.Event, error) {
+	var c Change
+	say := func(e *agentv1.Event) {
+		e.Seq, e.SessionId, e.RunId = k.LastSeq+int64(len(c.Events)+1), string(k.Ref.Session), k.Run.ID
+		e.At = timestamppb.New(k.Now)
+		c.Events = append(c.Events, e)
+	}
+	for _, call := range k.Calls {
+		if call.State == Ended {
+			continue
+		}
+		told := undone(&call, decision)
+		if call.State == Waiting {
+			call.Decision, call.Decided = decision, k.Now
+		}
+		call.State, call.Expires = Ended, time.Time{}
+		c.Calls = append(c.Calls, call)
+		c.Messages = append(c.Messages, Message{
+			Index: k.lastIndex + 1 + len(c.Messages), Run: k.Run.ID, Role: "tool", CallID: call.ID, Tool: call.Tool,
+			Content: told.GetResult(), At: k.Now,
+		})
+		say(&agentv1.Event{Kind: &agentv1.Event_ToolCallResult{ToolCallResult: told}})
+	}
+	say(&agentv1.Event{Kind: &agentv1.Event_Complete{Complete: &agentv1.Complete{FinishReason: cancelled}}})
+	statements, err := appendRows([]statement{{
+		sql: `UPDATE sessions SET status = 'idle', finish_reason = 'cancelled', change = ?, last_index = ?, last_seq = ?,
+			updated = {now}` + leaveInterrupt,
+		args: []any{change, k.lastIndex + len(c.Messages), k.LastSeq + int64(len(c.Events)), k.id, k.change},
+		must: true,
+	}}, k.lease(), &c)
+	return statements, c.Events, err
+}
+
+// undone is what clients and the model are told of a call that an interrupt's end leaves undone. What somebody has said of it
+// before, as while a node was to be chosen, still holds.
+func undone(c *Call, decision string) *agentv1.ToolCallResult {
+	told := &agentv1.ToolCallResult{ToolCallId: c.ID, ToolName: c.Tool, IsError: true, Outcome: cancelled}
+	switch {
+	case c.Decision == "rejected":
+		why := c.Reason
+		if why == "" {
+			why = "no reason was given"
+		}
+		told.Outcome = "rejected"
+		told.Result = fmt.Sprintf("The user rejected this call of %s (%s). It did not run. Do not try this call again.", c.Tool, why)
+	case c.Decision == timedOut, c.State == Waiting && decision == timedOut:
+		told.Outcome = timedOut
+		told.Result = fmt.Sprintf("Nobody decided in time whether %s may run, so it did not run. This was not a person's no.", c.Tool)
+	case decision == timedOut:
+		told.Result = c.Tool + " was not run: nobody decided in time about other calls of the same answer"
+	default:
+		told.Result = c.Tool + " was not run: the run was cancelled before it could run"
+	}
+	return told
+}
+
+// RequestCancel asks for the end of a session's run. A running one is flagged, which its holder hears of at Renew. An
+// interrupt ends at once: its calls get the decision "cancelled", tool messages and events, and a `complete` event is
+// appended. active reports whether there was something to cancel; events are those that were appended, for the caller to
+// publish.
+//
+// Errors: [refusal.SessionNotFound].
+func (s *Store) RequestCancel(ctx context.Context, ref Ref) (active bool, events []*agentv1.Event, err error) {
+	change := newChange()
+	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		k, err := s.load(ctx, ref)
+		switch {
+		case err != nil:
+			return err
+		case !k.found:
+			return notFound(ref)
+		case k.change == change: // an earlier attempt has done it
+			return nil
+		case k.Status == Running:
+			active, events = true, nil
+			return s.db.write(ctx, []statement{{
+				sql:  `UPDATE sessions SET cancel = 1 WHERE id = ? AND status = 'running' AND run_id = ?`,
+				args: []any{k.id, k.Run.ID}, must: true,
+			}})
+		case k.Status != Interrupted:
+			active, events = false, nil
+			return nil
+		}
+		var statements []statement
+		if statements, events, err = k.dropInterrupt(cancelled, change); err != nil {
+			return err
+		}
+		active = true
+		return s.db.write(ctx, statements)
+	})
+	return active && err == nil, events, err
+}
