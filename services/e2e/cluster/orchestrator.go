@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/base64"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +14,9 @@ import (
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 )
 
-// LeaseTTL of orchestrators: a run of one that was killed is adopted about as long after.
-const LeaseTTL = time.Second
+// LeaseTTL of orchestrators, as deployed: a run of one that was killed is adopted about as long after. With a shorter one a
+// machine that has too much to do takes runs from pods that live.
+const LeaseTTL = 5 * time.Second
 
 // Orchestrator is one agent-orchestrator. Started again it is where it was, on the same database.
 type Orchestrator struct {
@@ -23,9 +25,10 @@ type Orchestrator struct {
 	// Process is nil while it is down, and where it runs in this process.
 	Process *Process
 
-	c   *Cluster
-	i   int
-	pod *Pod // nil while it is down, and where it is a process of its own
+	c    *Cluster
+	i    int
+	pod  *Pod         // nil while it is down, and where it is a process of its own
+	held net.Listener // keeps others from its port until it starts
 }
 
 // placeOrchestrators chooses their ports: gateways that start before them know where they will be.
@@ -38,8 +41,13 @@ func (c *Cluster) placeOrchestrators() {
 		c.opts.Database = "sqlite://" + c.t.TempDir() + "/agents.db"
 	}
 	for i := range c.opts.Orchestrators {
-		addr := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort())
-		c.Orchestrators = append(c.Orchestrators, &Orchestrator{GRPC: addr, c: c, i: i})
+		o := &Orchestrator{c: c, i: i}
+		for o.held == nil { // somebody may take the port meanwhile
+			o.GRPC = fmt.Sprintf("127.0.0.1:%d", testkit.FreePort())
+			o.held, _ = net.Listen("tcp", o.GRPC)
+		}
+		c.t.Cleanup(func() { _ = o.held.Close() })
+		c.Orchestrators = append(c.Orchestrators, o)
 	}
 }
 
@@ -84,6 +92,7 @@ func (o *Orchestrator) config() orchestrator.Config {
 func (o *Orchestrator) Start() {
 	t := o.c.t
 	t.Helper()
+	_ = o.held.Close() // the first time
 	if o.c.opts.OrchestratorProcesses {
 		var addrs []string
 		o.Process, addrs = o.c.startProcess("orchestrator", o.config())

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -125,8 +124,6 @@ func (s *Stream) Leave() {
 	<-s.ended
 }
 
-var eventShape = regexp.MustCompile(`^id: ([1-9][0-9]*)\ndata: (\{.*\})\n\n$`)
-
 // read takes the stream apart: events, comments and retry, each with the empty line that ends it, and nothing else.
 func (s *Stream) read(body io.ReadCloser) {
 	defer close(s.ended)
@@ -158,8 +155,10 @@ func (s *Stream) parse(block string) (e Event, ok bool) {
 	if strings.HasPrefix(block, ":") || block == "retry: 2000\n\n" {
 		return e, false
 	}
-	found := eventShape.FindStringSubmatch(block)
-	if found == nil {
+	id, data, _ := strings.Cut(strings.TrimSuffix(block, "\n\n"), "\n")
+	id, named := strings.CutPrefix(id, "id: ")
+	data, ok = strings.CutPrefix(data, "data: ")
+	if !named || !ok || strings.Contains(data, "\n") {
 		s.t.Errorf("no event: %.300q", block)
 		return e, false
 	}
@@ -167,13 +166,13 @@ func (s *Stream) parse(block string) (e Event, ok bool) {
 		Event
 		Content json.RawMessage `json:"content"` // a list where it is a result's
 	}
-	err := json.Unmarshal([]byte(found[2]), &whole)
+	err := json.Unmarshal([]byte(data), &whole)
 	e = whole.Event
 	_ = json.Unmarshal(whole.Content, &e.Content)
-	if err != nil || strconv.FormatInt(e.Seq, 10) != found[1] {
-		s.t.Errorf("event %s is %.300s: %v", found[1], found[2], err)
+	if err != nil || strconv.FormatInt(e.Seq, 10) != id {
+		s.t.Errorf("event %s is %.300s: %v", id, data, err)
 	}
-	e.Data = found[2]
+	e.Data = data
 	return e, true
 }
 
