@@ -29,6 +29,10 @@ func least(t *testing.T) options {
 		Points: []point{{smallResult, 1}, {largeResult, 64}},
 		Rounds: 2, Segment: 50 * time.Millisecond, Warmup: 10 * time.Millisecond, MaxCalls: 2000,
 		IdleNodes: 30, Settle: 10 * time.Millisecond,
+		Agents: agentOptions{
+			Rounds: 2, Segment: 30 * time.Millisecond, FirstTokens: 2,
+			Streams: 20, Words: 5, StreamRounds: 1, StreamPace: 2 * time.Millisecond, StreamSlow: 50 * time.Millisecond, Waiting: 10,
+		},
 		JSON: filepath.Join(t.TempDir(), "figures.json"), Profiles: t.TempDir(), ProfileFor: 20 * time.Millisecond,
 		Level: slog.LevelError,
 	}
@@ -41,7 +45,8 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 	if err := run(t.Context(), o, &out, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50", "30 idle nodes", "registered within"} {
+	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50", "30 idle nodes", "registered within",
+		"SQLite: p50", "step, tool of a node", "time to the first token", "20 streams of 5 tokens", "10 wait for a person"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("%q is missing in\n%s", text, out.String())
 		}
@@ -65,8 +70,17 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 			checkSeries(t, c.point, s, o)
 		}
 	}
+	checkAgents(t, r.Agents, o.Agents)
 	profiles, err := filepath.Glob(filepath.Join(o.Profiles, "*.pprof"))
-	if want := len(o.Points)*len(ways)*len(parts) + len(r.Idle.CPU) + 1; err != nil || len(profiles) != want {
+	ours := len(r.Agents.Memory)
+	atOnce := 0
+	for _, c := range agentCases() {
+		if c.Pace == 0 {
+			atOnce++
+		}
+	}
+	agents := atOnce*(1+ours) + 4*ours // loops; first token, at two pods; streams; heap
+	if want := len(o.Points)*len(ways)*len(parts) + len(r.Idle.CPU) + 1 + agents; err != nil || len(profiles) != want {
 		t.Errorf("%d profiles, want %d; %v", len(profiles), want, err)
 	}
 }
@@ -96,6 +110,33 @@ func checkSeries(t *testing.T, p point, s series, o options) {
 	}
 }
 
+// checkAgents looks for figures that cannot be.
+func checkAgents(t *testing.T, r *agentReport, o agentOptions) {
+	t.Helper()
+	ways := 2
+	if havePostgres() {
+		ways++
+	}
+	all := append([]agentColumn{{Case: "first tokens", Series: r.First}}, r.Loops...)
+	for _, c := range all {
+		if len(c.Series) != ways {
+			t.Errorf("%s: %d ways", c.Case, len(c.Series))
+		}
+		for _, s := range c.Series {
+			if f := s.Overall; len(s.Rounds) != o.Rounds || f.Samples == 0 || f.P50 <= 0 || f.P99 < f.P50 {
+				t.Errorf("%s, %s: %+v", c.Case, s.Way, s)
+			}
+		}
+	}
+	for i, s := range r.Streams.Series {
+		for _, f := range s.Rounds {
+			if f.Tokens <= 0 || f.PerPiece < 1 || f.First <= 0 || i > 0 && f.CPU <= 0 {
+				t.Errorf("streams, %s: %+v", s.Way, f)
+			}
+		}
+	}
+}
+
 func TestUnknownRole(t *testing.T) {
 	t.Parallel()
 	if err := play("nobody", []byte("{}")); err == nil {
@@ -108,23 +149,28 @@ func TestUnknownRole(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	t.Parallel()
-	for args, want := range map[string]struct{ points, idle int }{
-		"":                   {6, 10_000},
-		"-smoke":             {3, 500},
-		"-only=200 B, c=512": {1, 0},
-		"-only=idle":         {0, 10_000},
-		"-smoke -only=idle":  {0, 500},
+	for args, want := range map[string]struct {
+		points, idle int
+		agents       bool
+	}{
+		"":                    {6, 10_000, true},
+		"-smoke":              {3, 500, true},
+		"-only=200 B, c=512":  {1, 0, false},
+		"-only=idle":          {0, 10_000, false},
+		"-smoke -only=idle":   {0, 500, false},
+		"-only=agent":         {0, 0, true},
+		"-only=agent streams": {0, 0, true},
 	} {
 		var split []string
 		if args != "" {
 			split = strings.SplitN(args, " ", 1+strings.Count(args, " -"))
 		}
 		o, err := parse(split, io.Discard)
-		if err != nil || len(o.Points) != want.points || o.IdleNodes != want.idle {
+		if err != nil || len(o.Points) != want.points || o.IdleNodes != want.idle || (o.Agents.Rounds > 0) != want.agents {
 			t.Errorf("%q: %v, %d points, %d nodes", args, err, len(o.Points), o.IdleNodes)
 		}
 	}
-	for _, args := range [][]string{{"-only=300 B, c=1"}, {"x"}, {"-what"}, {"-log-level=loud"}} {
+	for _, args := range [][]string{{"-only=300 B, c=1"}, {"-only=agent tea"}, {"x"}, {"-what"}, {"-log-level=loud"}} {
 		if _, err := parse(args, io.Discard); err == nil {
 			t.Errorf("%v: no error", args)
 		}

@@ -28,6 +28,30 @@ func columnOf(p point, relay, across, local []figures) column {
 	return c
 }
 
+// agentsOf makes figures of agents, from the p50 of each way in µs.
+func agentsOf(p50s ...int) *agentReport {
+	r := &agentReport{Streams: &streamReport{Count: 1000, Words: 100, Pace: 50 * time.Millisecond}, Waiting: 2000, Streaming: 1000}
+	column := agentColumn{Case: "run of 20 words"}
+	names := []string{wayBare, waySQLite, wayPostgres}
+	for i, p := range p50s {
+		d := time.Duration(p) * time.Microsecond
+		f := agentFigures{P50: d, P99: 3 * d, CPU: d / 2, Samples: 100}
+		s := agentSeries{Way: names[i], Rounds: []agentFigures{f, f}, Overall: f}
+		column.Series = append(column.Series, s)
+		r.First = append(r.First, s)
+		r.Streams.Series = append(r.Streams.Series, streamSeries{Way: names[i], Rounds: []streamFigures{{
+			Tokens: 2e7 / float64(p), P50: 50 * d, P99: 90 * d, PerPiece: 1, First: 60 * d, CPU: d / 20, ModelCPU: d / 40,
+		}}})
+		if i > 0 {
+			r.Memory = append(r.Memory, agentMemory{Way: names[i], Waiting: memory{900, 300, 0}, Streaming: memory{60000, 35000, 33000}})
+		}
+	}
+	r.Loops = append(r.Loops, column)
+	r.First[0].Way, r.Streams.Series[0].Way = wayDirect, wayDirect
+	r.Memory[1].Waiting.RSS = 70_000
+	return r
+}
+
 func TestRatioIsTheMedianOfPairs(t *testing.T) {
 	t.Parallel()
 	// The machine is three times slower in the second round: the pairs do not notice, medians of each way would.
@@ -70,6 +94,7 @@ func TestReportIsATable(t *testing.T) {
 		Quiet: memory{14000, 6000, 4000}, Collected: memory{12000, 5000, 4000},
 		CPU: map[string]time.Duration{"nats": time.Second, "gateway": 2 * time.Second},
 	}
+	r.Agents = agentsOf(1000, 1250, 1400)
 	var out strings.Builder
 	if err := r.write(&out); err != nil {
 		t.Fatal(err)
