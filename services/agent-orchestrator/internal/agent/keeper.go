@@ -18,10 +18,10 @@ func (e *Engine) keep() {
 	for {
 		select {
 		case <-tick.C:
-			e.renew(e.leases())
+			_ = e.renew(e.kill, e.leases())
 		case ref := <-e.poked:
 			if r := e.local(ref); r != nil {
-				e.renew([]store.Lease{r.lease})
+				_ = e.renew(e.kill, []store.Lease{r.lease})
 			}
 		case <-e.kill.Done():
 			return
@@ -40,21 +40,22 @@ func (e *Engine) leases() []store.Lease {
 	return leases
 }
 
-// renew renews leases, and stops the runs that are not to go on.
-func (e *Engine) renew(leases []store.Lease) {
+// renew renews leases, and stops the runs that are not to go on. Where that cannot be found out the runs go on: whatever they
+// write, the store knows whether they still may.
+func (e *Engine) renew(ctx context.Context, leases []store.Lease) error {
 	if len(leases) == 0 {
-		return
+		return nil
 	}
-	ctx, cancel := context.WithTimeout(e.kill, e.cfg.LeaseFor)
+	ctx, cancel := context.WithTimeout(ctx, e.cfg.LeaseFor)
 	defer cancel()
 	lost, cancelled, err := e.deps.Leases.Renew(ctx, e.cfg.Owner, e.cfg.LeaseFor, leases)
 	if err != nil {
-		// The runs go on: whatever they write, the store knows whether they still may.
 		e.log.Warn("leases are not renewed", "runs", len(leases), "error", err)
-		return
+		return err
 	}
 	e.tell(lost, store.ErrLeaseLost)
 	e.tell(cancelled, errCancelled)
+	return nil
 }
 
 // tell stops the runs of leases.

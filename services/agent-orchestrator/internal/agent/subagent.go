@@ -128,6 +128,11 @@ func (s *subAgent) run(ctx context.Context, position int, c llm.Call) string {
 			call.Node, call.NodeMark = at.Node, at.Mark
 		}
 	}
+	// What a sub-agent does is kept nowhere, so that the lease has to be asked: a pod that was cut off must start nothing once
+	// another has the run.
+	if err := s.r.e.renew(ctx, []store.Lease{s.r.lease}); err != nil || ctx.Err() != nil {
+		return explain(name, &tool.Failure{Outcome: tool.NotDelivered, Message: "the agent server's database cannot be reached"})
+	}
 	out := s.r.e.call(ctx, t, tool.Invocation{
 		User: s.r.lease.User, Session: s.r.lease.Session, Run: s.r.lease.Run, CallID: c.ID, Args: call.Args, Node: call.Node, NodeMark: call.NodeMark,
 	})
