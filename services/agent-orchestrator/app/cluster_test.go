@@ -36,7 +36,6 @@ func onBoth(t *testing.T, test func(t *testing.T, cfg app.Config, model *modelte
 			cfg := configuration(t)
 			cfg.NATSURL, cfg.Gateways = config.Secret(testkit.OwnNATS(t).URL()), []string{serve(t).addr}
 			cfg.LLM, cfg.OpenAIURL, cfg.OpenAIModel = app.LLMOpenAI, model.URL(), modeltest.Model
-			cfg.LeaseTTL = time.Second
 			database(t, &cfg)
 			test(t, cfg, model)
 		})

@@ -40,7 +40,7 @@ func TestRunsGoOnAfterOutagesOfTheirDatabase(t *testing.T) {
 
 		outage.from()
 		node.Answer(call, result)
-		<-time.After(2 * cluster.LeaseTTL)
+		<-time.After(cluster.LeaseTTL + time.Second)
 		outage.to()
 
 		node.Serve(ledger.See)
