@@ -56,7 +56,7 @@ func openSQLite(ctx context.Context, path string) (*sqlite, error) {
 			"pairs":       `SELECT value->>0 AS pair_id, value->>1 AS pair_token FROM json_each(?)`,
 			"skip locked": ``, // there is one writer
 		}},
-		writer: &writer{db: writes}, turn: turnOf(path), readers: readers, queries: map[string]*sql.Stmt{},
+		writer: newWriter(writes), turn: turnOf(path), readers: readers, queries: map[string]*sql.Stmt{},
 	}, nil
 }
 
@@ -97,7 +97,7 @@ func (s *sqlite) write(ctx context.Context, statements []statement) error {
 		return err
 	}
 	defer s.turn.give()
-	return constraint(s.writer.transaction(context.WithoutCancel(ctx), &s.dialect, statements))
+	return constraint(s.writer.write(context.WithoutCancel(ctx), &s.dialect, statements))
 }
 
 // constraint gives the error of a key that is taken its name.

@@ -8,11 +8,56 @@ import (
 	"sync"
 )
 
-// writer is the one connection that writes, with its prepared statements. It belongs to whoever has the turn.
+// writer is the one connection that writes, with its prepared statements. One goroutine has it: SQLite needs a large stack,
+// which each of a thousand runs would otherwise grow for itself. It is idle while nobody has the turn.
 type writer struct {
-	db         *sql.DB
+	// static after construction
+	db   *sql.DB
+	jobs chan job      // unbuffered
+	quit chan struct{} // closed by close
+	done chan struct{} // closed when the goroutine has ended
+
+	// owned by the goroutine
 	conn       *sql.Conn // nil until it is needed
 	statements map[string]*sql.Stmt
+}
+
+// job is a transaction.
+type job struct {
+	ctx        context.Context
+	dialect    *dialect
+	statements []statement
+	result     chan<- error // capacity 1
+}
+
+// newWriter returns a writer that writes to db.
+func newWriter(db *sql.DB) *writer {
+	w := &writer{db: db, jobs: make(chan job), quit: make(chan struct{}), done: make(chan struct{})}
+	go w.work()
+	return w
+}
+
+func (w *writer) work() {
+	defer close(w.done)
+	for {
+		select {
+		case j := <-w.jobs:
+			j.result <- w.transaction(j.ctx, j.dialect, j.statements)
+		case <-w.quit:
+			return
+		}
+	}
+}
+
+// write has the goroutine run a transaction, for whoever has the turn.
+func (w *writer) write(ctx context.Context, d *dialect, statements []statement) error {
+	result := make(chan error, 1)
+	select {
+	case w.jobs <- job{ctx, d, statements, result}:
+		return <-result
+	case <-w.done:
+		return sql.ErrConnDone
+	}
 }
 
 // transaction runs statements whole or not at all. A single one is a transaction by itself.
@@ -93,6 +138,8 @@ func (w *writer) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 }
 
 func (w *writer) close() error {
+	close(w.quit)
+	<-w.done
 	var err error
 	for _, s := range w.statements {
 		err = errors.Join(err, s.Close())
