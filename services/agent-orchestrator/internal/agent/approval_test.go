@@ -285,3 +285,18 @@ func TestNoNodeIsChosen(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// An outage of the database is waited for, also where it is only asked what the user set up.
+func TestSettingsCannotBeRead(t *testing.T) {
+	t.Parallel()
+	look := echo("look")
+	w := newWorld(t, look)
+	w.model.Script(modeltest.Call("look", nil), modeltest.Say("done"))
+	p := w.pod()
+	p.door.mu.Lock()
+	p.door.away = 3
+	p.door.mu.Unlock()
+	if got := p.ended(p.say("go")); got.text() != "done" || len(look.seen()) != 1 {
+		t.Errorf("%v", got)
+	}
+}

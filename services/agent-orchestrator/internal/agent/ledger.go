@@ -88,7 +88,7 @@ func (l *ledger) flush(ctx context.Context) error {
 	return nil
 }
 
-// keepError is a page that could not be kept.
+// keepError is a page that could not be kept, or not be made.
 type keepError struct{ err error }
 
 func (e *keepError) Error() string { return "keep a step: " + e.err.Error() }

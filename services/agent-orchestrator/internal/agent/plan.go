@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
@@ -22,6 +23,13 @@ const maxCalls = 32
 // policyHolds is how long a run goes by what it has read of its user's approval settings: less than it takes to change one's
 // mind, and long enough that quick steps do not each ask the database.
 const policyHolds = time.Second
+
+const (
+	// policyPatience is how long the approval settings are waited for while they cannot be read, and policyPause how long
+	// between two attempts, of which each has some patience of its own.
+	policyPatience = 15 * time.Second
+	policyPause    = 100 * time.Millisecond
+)
 
 // The reasons of interrupts.
 const (
@@ -80,18 +88,28 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 	return p, nil
 }
 
-// readPolicy says which tools ask. Where nothing may be changed, nothing is asked.
+// readPolicy says which tools ask. Where nothing may be changed, nothing is asked. It waits for a database that is away, for
+// as long as the run's steps do; then the run is left to be adopted.
 func (r *run) readPolicy() (approval.Policy, error) {
 	if r.settings.mode() != tool.ModeAgent {
 		return approval.Policy{}, nil
 	}
-	mode, allowlist, err := r.e.deps.Decisions.ApprovalSettings(r.ask, r.lease.User)
-	if err != nil {
-		return approval.Policy{}, err
+	for over := time.Now().Add(policyPatience); ; {
+		mode, allowlist, err := r.e.deps.Decisions.ApprovalSettings(r.ask, r.lease.User)
+		switch {
+		case err == nil:
+			return approval.Policy{
+				Mode: approval.Mode(mode), Allowlist: allowlist, Config: r.settings.Invoke.GetToolInterruptConfig(),
+			}, nil
+		case !errors.Is(err, refusal.Unavailable):
+			return approval.Policy{}, err
+		case time.Now().After(over):
+			return approval.Policy{}, &keepError{err}
+		}
+		if err := pause(r.ask, policyPause); err != nil {
+			return approval.Policy{}, err
+		}
 	}
-	return approval.Policy{
-		Mode: approval.Mode(mode), Allowlist: allowlist, Config: r.settings.Invoke.GetToolInterruptConfig(),
-	}, nil
 }
 
 // check says why a call is never sent.

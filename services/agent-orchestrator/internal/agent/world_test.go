@@ -13,6 +13,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
@@ -138,6 +139,8 @@ type door struct {
 	before, after func(store.Change) bool
 	refuse        func(store.Change) error
 	shut          bool
+	// away is how many times more nothing can be read of what the user set up.
+	away int
 }
 
 var errShut = refusal.New(refusal.Unavailable, "the door is shut")
@@ -181,6 +184,17 @@ func (d *door) Decide(ctx context.Context, decide store.Decide) (store.Lease, st
 		d.hold(lease)
 	}
 	return lease, state, err
+}
+
+func (d *door) ApprovalSettings(ctx context.Context, user ids.UserID) (mode string, allowlist []string, err error) {
+	d.mu.Lock()
+	d.away--
+	away := d.away >= 0
+	d.mu.Unlock()
+	if away {
+		return "", nil, errShut
+	}
+	return d.Store.ApprovalSettings(ctx, user)
 }
 
 func (d *door) closed() error {
