@@ -52,16 +52,6 @@ var days = []day{
 		finish:  "error", error: "Unauthorized", asked: 1,
 	},
 	{
-		name:    "silent before its answer",
-		answers: []modeltest.Answer{modeltest.Say("x").Stall(-1), modeltest.Say("x").Stall(0), modeltest.Say("fine")},
-		finish:  "stop", said: "fine", asked: 3,
-	},
-	{
-		name:    "silent in its answer",
-		answers: []modeltest.Answer{modeltest.Say("one ", "two").Stall(1), modeltest.Say("fine")},
-		finish:  "stop", said: "fine", asked: 2,
-	},
-	{
 		name:    "cut before any text",
 		answers: []modeltest.Answer{modeltest.Say("x").Cut(0), modeltest.Say("fine")},
 		finish:  "stop", said: "fine", asked: 2,
@@ -93,39 +83,68 @@ var days = []day{
 	},
 }
 
+var silentDays = []day{
+	{
+		name:    "silent before its answer",
+		answers: []modeltest.Answer{modeltest.Say("x").Stall(-1), modeltest.Say("x").Stall(0), modeltest.Say("fine")},
+		finish:  "stop", said: "fine", asked: 3,
+	},
+	{
+		name:    "silent in its answer",
+		answers: []modeltest.Answer{modeltest.Say("one ", "two").Stall(1), modeltest.Say("fine")},
+		finish:  "stop", said: "fine", asked: 2,
+	},
+}
+
 func TestBadDaysOfAModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{Orchestrator: func(_ int, c *orchestrator.Config) { c.StallTimeout = 700 * time.Millisecond }})
+	w := newWorld(t, cluster.Options{})
 	for _, d := range days {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			u := w.join(t, strings.ReplaceAll(d.name, " ", "-"), d.answers...)
-			u.serve()
-			s := u.invoke(w.Gateways[0])
-			u.ends(s, d.finish)
-			if d.error == "" {
-				u.wantSaid(s, d.said)
-				if last := s.Heard[len(s.Heard)-1]; last.Content != "fine" {
-					t.Errorf("it ends with %s", last.Data)
-				}
-			} else if e := s.Heard[len(s.Heard)-2]; e.Type != "error" || e.ErrorCode != d.error {
-				t.Errorf("it ends with %s, want %s", e.Data, d.error)
-			}
-			if n := len(u.asked()); n != d.asked {
-				t.Errorf("the model was asked %d times, want %d", n, d.asked)
-			}
-			// The session is none the worse for it.
-			u.script(click(7), modeltest.Say("and on"))
-			again := w.Gateways[1].Invoke(t, u.name, u.body(map[string]any{"message": "On.", "session_id": s.Session}))
-			u.ends(again, "stop")
-			u.wantSaid(again, "and on")
-			ran := []int{7}
-			if d.name == "cut in a call" {
-				ran = []int{2, 7}
-			}
-			u.ledger.Once(t, ran...)
+			d.live(t, w)
 		})
 	}
+}
+
+func TestAModelFallsSilent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, cluster.Options{Orchestrator: func(_ int, c *orchestrator.Config) { c.StallTimeout = 2 * time.Second }})
+	for _, d := range silentDays {
+		t.Run(d.name, func(t *testing.T) {
+			t.Parallel()
+			d.live(t, w)
+		})
+	}
+}
+
+// live has a user live through the day, and go on afterwards.
+func (d day) live(t *testing.T, w *world) {
+	u := w.join(t, strings.ReplaceAll(d.name, " ", "-"), d.answers...)
+	u.serve()
+	s := u.invoke(w.Gateways[0])
+	u.ends(s, d.finish)
+	if d.error == "" {
+		u.wantSaid(s, d.said)
+		if last := s.Heard[len(s.Heard)-1]; last.Content != "fine" {
+			t.Errorf("it ends with %s", last.Data)
+		}
+	} else if e := s.Heard[len(s.Heard)-2]; e.Type != "error" || e.ErrorCode != d.error {
+		t.Errorf("it ends with %s, want %s", e.Data, d.error)
+	}
+	if n := len(u.asked()); n != d.asked {
+		t.Errorf("the model was asked %d times, want %d", n, d.asked)
+	}
+	// The session is none the worse for it.
+	u.script(click(7), modeltest.Say("and on"))
+	again := w.Gateways[1].Invoke(t, u.name, u.body(map[string]any{"message": "On.", "session_id": s.Session}))
+	u.ends(again, "stop")
+	u.wantSaid(again, "and on")
+	ran := []int{7}
+	if d.name == "cut in a call" {
+		ran = []int{2, 7}
+	}
+	u.ledger.Once(t, ran...)
 }
 
 // Calls that cannot be made are never sent and never asked about; the model is told, and the run goes on.

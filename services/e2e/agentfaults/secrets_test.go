@@ -13,11 +13,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
-	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
@@ -47,7 +45,6 @@ func TestNothingThatIsSaidReachesLogsOrMetrics(t *testing.T) {
 	dir := t.TempDir()
 	w := newWorld(t, cluster.Options{
 		Database: "sqlite://" + filepath.Join(dir, "agents.db"), Logger: obs.NewLogger(logs, slog.LevelDebug, "json"),
-		Orchestrator: func(_ int, c *orchestrator.Config) { c.StallTimeout = 500 * time.Millisecond },
 	})
 	// Each is a word that stands for what was said where; keys are those that nobody may read at rest either.
 	const prompt, argument, result, said, order, history, key, token, header = "zqprompt", "zqargument", "zqresult", "zqsaid", "zqorder",
@@ -69,7 +66,6 @@ func TestNothingThatIsSaidReachesLogsOrMetrics(t *testing.T) {
 	w.model.When(mine,
 		modeltest.Status(500, nil, `{"error":{"message":"zqfailure"}}`),
 		modeltest.Say(said).Cut(1),
-		modeltest.Say(said).Stall(1),
 		modeltest.Say(said).Then(modeltest.Calls(
 			modeltest.ToolCall{Name: "pay", Args: args}, modeltest.ToolCall{Name: "click", Args: `{"text":"` + argument},
 			modeltest.ToolCall{Name: "zqname", Args: args}, modeltest.ToolCall{Name: "click", Args: `{"n":2,"cut":"` + argument + `"}`},

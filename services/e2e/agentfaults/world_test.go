@@ -15,7 +15,7 @@ import (
 )
 
 // patience is how long a cluster may take to come over what was done to it.
-const patience = 40 * time.Second
+const patience = time.Minute
 
 // world is a cluster of two gateways and two orchestrators, and the model of all its users.
 type world struct {

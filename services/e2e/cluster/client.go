@@ -14,8 +14,8 @@ import (
 	"github.com/coder/websocket"
 )
 
-// patience is how long a test waits for a frame that should come at once.
-const patience = 20 * time.Second
+// patience is how long a test waits for a frame that should come at once, on a machine that has a lot to do.
+const patience = time.Minute
 
 // Client is a raw WebSocket client: it sees every frame as it came. Server pings are kept apart.
 type Client struct {
