@@ -1,4 +1,4 @@
-package main_test
+package main
 
 import (
 	"bufio"
@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -18,19 +17,26 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// asProgram makes this test binary the program.
+const asProgram = "TEST_AS_PROGRAM"
 
-// build returns the program, built as a newcomer builds it.
-func build(t *testing.T) string {
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	testkit.Main(m)
+}
+
+// program is a run of the program with these arguments.
+func program(ctx context.Context, t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "hecaton")
-	if runtime.GOOS == "windows" {
-		bin += ".exe"
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return bin
+	cmd := exec.CommandContext(ctx, self, args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	return cmd
 }
 
 // The program as a process: it shows the demo, answers, and on SIGTERM ends with 0 and leaves nothing.
@@ -39,11 +45,11 @@ func TestProcess(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there is no SIGTERM on Windows")
 	}
-	bin, temp := build(t), t.TempDir()
+	temp := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, "up", "--gateways", "2", "--demo", "--http-port", "0", "--grpc-port", "0", "--admin-port", "0")
-	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
+	cmd := program(ctx, t, "up", "--gateways", "2", "--demo", "--http-port", "0", "--grpc-port", "0", "--admin-port", "0")
+	cmd.Env = append(cmd.Env, "TMPDIR="+temp)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -74,7 +80,7 @@ func TestProcess(t *testing.T) {
 	if gateway == nil {
 		t.Fatalf("it names no second gateway: %s", &said)
 	}
-	out, err := exec.CommandContext(ctx, bin, "call", "--user", "demo", "--grpc", gateway[1], "read_file", "path=hello.txt").CombinedOutput()
+	out, err := program(ctx, t, "call", "--user", "demo", "--grpc", gateway[1], "read_file", "path=hello.txt").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "through any gateway") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -107,11 +113,10 @@ func TestProcess(t *testing.T) {
 // What the shell sees.
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	bin := build(t)
 	for line, want := range map[string]int{
 		"version": 0, "help": 0, "oops": 2, "call": 2, "call --user ana --grpc 127.0.0.1:1 x": 3,
 	} {
-		cmd := exec.CommandContext(t.Context(), bin, strings.Fields(line)...)
+		cmd := program(t.Context(), t, strings.Fields(line)...)
 		_ = cmd.Run() // the code says it all
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("hecaton %s exits with %d, want %d", line, got, want)
