@@ -86,6 +86,31 @@ func TestAssemblyRefusesWhatIsNotWhole(t *testing.T) {
 	}
 }
 
+func TestAPayloadIsPublishedAgainWherePartsOfItWereLost(t *testing.T) {
+	t.Parallel()
+	for name, heard := range map[string][]string{
+		"its beginning":                {"1/3/6/s", "2/3/6/s"},
+		"its end":                      {"0/3/6/s", "1/3/6/s"},
+		"something between":            {"0/3/6/s", "2/3/6/s"},
+		"more than once":               {"0/3/6/s", "2/3/6/s", "1/3/6/t", "0/3/6/u"},
+		"what came before something":   {"2/3/6/s", "0/3/6/t"},
+		"everything":                   {},
+		"nothing, as far as was heard": {"0/3/6/s"},
+	} {
+		var a bus.Assembly
+		for i, header := range append(heard, "0/3/6/last", "1/3/6/last", "2/3/6/last") {
+			whole, err := a.AddAgain(&nats.Msg{Header: nats.Header{bus.HeaderChunk: {header}}, Data: []byte("ab")}, 1000)
+			if last := i == len(heard)+2; err != nil || (whole != nil) != last || last && string(whole) != "ababab" {
+				t.Errorf("%s: after %s: %q, %v", name, header, whole, err)
+			}
+		}
+	}
+	var a bus.Assembly
+	if _, err := a.AddAgain(&nats.Msg{Header: nats.Header{bus.HeaderChunk: {"0/2/2000/s"}}}, 1000); err == nil {
+		t.Error("more than is allowed is begun")
+	}
+}
+
 func TestAssemblerKeepsPublishersApart(t *testing.T) {
 	t.Parallel()
 	chunk := func(header, data string) *nats.Msg {

@@ -62,6 +62,7 @@ func (c *Conn) PublishAny(msg *nats.Msg) error {
 type Assembly struct {
 	data        []byte
 	next, count int
+	stream      string // of AddAgain
 }
 
 // Add takes the next message of a payload. It returns the payload when it is whole, nil while parts are missing, and a
@@ -93,6 +94,21 @@ func (a *Assembly) Add(msg *nats.Msg, maxTotal int) ([]byte, error) {
 		return nil, &ChunkError{fmt.Sprintf("%d bytes, %d were announced", len(a.data), total)}
 	}
 	return a.data, nil
+}
+
+// AddAgain is as [Assembly.Add] for a payload that is published again where parts of it were lost, as on a bus that comes
+// back while one side is still away: each beginning starts over, and what continues no beginning is passed over.
+func (a *Assembly) AddAgain(msg *nats.Msg, maxTotal int) ([]byte, error) {
+	if index, _, _, stream, err := parseChunk(msg.Header.Get(HeaderChunk)); err == nil {
+		switch {
+		case index == 0:
+			*a = Assembly{stream: stream}
+		case stream != a.stream || index != a.next:
+			*a = Assembly{}
+			return nil, nil
+		}
+	}
+	return a.Add(msg, maxTotal)
 }
 
 func parseChunk(header string) (index, count, total int, stream string, err error) {

@@ -157,7 +157,7 @@ func (p *Pending) chunk(m *nats.Msg, limit int) {
 	p.mu.Lock()
 	p.heard = time.Now()
 	p.mu.Unlock()
-	data, err := p.chunks.Add(m, limit)
+	data, err := p.chunks.AddAgain(m, limit) // a holder that was cut off sends it again
 	switch {
 	case err != nil:
 		p.fail(errs.New(errs.HolderLost, "the answer did not arrive whole: %w", err))
