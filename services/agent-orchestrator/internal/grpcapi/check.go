@@ -22,6 +22,8 @@ const (
 	maxRules     = 1000
 	maxDecisions = 1000
 	maxSources   = 50
+	maxSource    = 64 << 10 // as of a saved tool
+	maxURL       = 8 << 10
 )
 
 func invalid(format string, args ...any) error {

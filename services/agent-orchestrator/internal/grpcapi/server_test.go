@@ -44,6 +44,8 @@ type world struct {
 	files     map[string][]byte
 	mode      string
 	allowlist []string
+
+	long int // how many messages of 1 MiB the session has; 0 for one that is short
 }
 
 func (w *world) Invoke(_ context.Context, user ids.UserID, req *agentv1.InvokeRequest) (agent.Started, error) {
@@ -94,7 +96,14 @@ func (w *world) Sessions(context.Context, ids.UserID, int, string) ([]store.Sess
 	return []store.Session{w.session}, "next", nil
 }
 
-func (w *world) Messages(context.Context, store.Ref, int, int) ([]store.Message, error) {
+func (w *world) Messages(_ context.Context, _ store.Ref, after, limit int) ([]store.Message, error) {
+	if w.long > 0 {
+		var out []store.Message
+		for i := after + 1; i <= w.long && len(out) < limit; i++ {
+			out = append(out, store.Message{Index: i, Role: "user", Content: strings.Repeat("x", 1<<20)})
+		}
+		return out, nil
+	}
 	return []store.Message{{Index: 3, Role: "assistant", Calls: []store.MessageCall{{ID: "c", Name: "click", Args: `{`}}}}, nil
 }
 
@@ -257,7 +266,7 @@ func TestInvokeRefuses(t *testing.T) {
 		"idempotency_key":          {{IdempotencyKey: long}},
 		"on_disconnect":            {{OnDisconnect: 7}},
 		"chat_history[1].role":     {{ChatHistory: []*agentv1.ChatMessage{{Role: "user"}, {Role: "system"}}}},
-		"llm_config.baseUrl":       {{Model: &agentv1.ModelConfig{BaseUrl: "ftp://x"}}, {Model: &agentv1.ModelConfig{BaseUrl: "https://u:topsecret@x"}}, {Model: &agentv1.ModelConfig{BaseUrl: "model"}}},
+		"llm_config.baseUrl":       {{Model: &agentv1.ModelConfig{BaseUrl: "https://x/" + strings.Repeat("x", 8<<10)}}, {Model: &agentv1.ModelConfig{BaseUrl: "ftp://x"}}, {Model: &agentv1.ModelConfig{BaseUrl: "https://u:topsecret@x"}}, {Model: &agentv1.ModelConfig{BaseUrl: "model"}}},
 		"llm_config.temperature":   {{Model: temperature(-0.1)}, {Model: temperature(2.1)}, {Model: temperature(math.NaN())}},
 		"llm_config.apiKey":        {{Model: &agentv1.ModelConfig{ApiKey: "topsecret\n"}}},
 		"llm_config.contextWindow": {{Model: &agentv1.ModelConfig{ContextWindow: -1}}},
@@ -269,6 +278,7 @@ func TestInvokeRefuses(t *testing.T) {
 		"tools[0].transport_type":  {{Tools: server(&agentv1.McpServer{Name: "a", TransportType: "ws"})}},
 		"tools[0].command":         {{Tools: server(&agentv1.McpServer{Name: "a", TransportType: "stdio"})}},
 		"tools[0].headers":         {{Tools: server(&agentv1.McpServer{Name: "a", BaseUrl: "https://x", Headers: map[string]string{"a": "topsecret\r\n"}})}},
+		"tools[0] has":             {{Tools: server(&agentv1.McpServer{Name: "a", BaseUrl: "https://x", Args: []string{strings.Repeat("x", 64<<10)}})}},
 		"tools[0].access_token":    {{Tools: grant(&agentv1.OAuthGrant{Provider: "github"})}},
 	} {
 		for i, req := range reqs {
@@ -485,6 +495,32 @@ func TestSessions(t *testing.T) {
 	}
 	if _, err := f.client.GetSession(ctx, &agentv1.GetSessionRequest{SessionId: "s"}); status.Code(err) != codes.NotFound {
 		t.Error(err)
+	}
+}
+
+// A conversation may be longer than one answer can be.
+func TestLongConversation(t *testing.T) {
+	t.Parallel()
+	f := serve(t)
+	f.long = 40
+	seen := int32(0)
+	for range 10 {
+		got, err := f.client.ListMessages(ana(t.Context()), &agentv1.ListMessagesRequest{SessionId: "s", After: seen}, grpc.MaxCallRecvMsgSize(20<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range got.GetMessages() {
+			if seen++; m.GetIndex() != seen {
+				t.Fatalf("message %d follows %d", m.GetIndex(), seen-1)
+			}
+		}
+	}
+	if seen != 40 {
+		t.Errorf("%d messages", seen)
+	}
+	got, err := f.client.ListMessages(ana(t.Context()), &agentv1.ListMessagesRequest{SessionId: "s", After: 37, Limit: 2}, grpc.MaxCallRecvMsgSize(20<<20))
+	if err != nil || len(got.GetMessages()) != 2 {
+		t.Errorf("%d messages, %v", len(got.GetMessages()), err)
 	}
 }
 

@@ -2,7 +2,9 @@ package grpcapi
 
 import (
 	"context"
+	"math"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
@@ -63,16 +65,36 @@ func (s *Server) ListMessages(ctx context.Context, req *agentv1.ListMessagesRequ
 	if err := notNegative("after", int64(req.GetAfter())); err != nil {
 		return nil, err
 	}
-	messages, err := s.Sessions.Messages(ctx, ref, int(req.GetAfter()), int(req.GetLimit()))
-	if err != nil {
-		return nil, err
-	}
 	res := &agentv1.ListMessagesResponse{}
-	for _, m := range messages {
-		res.Messages = append(res.Messages, publicMessage(m))
+	limit, after := int(req.GetLimit()), int(req.GetAfter())
+	if limit == 0 {
+		limit = math.MaxInt32
 	}
-	return res, nil
+	for size := 0; ; {
+		messages, err := s.Sessions.Messages(ctx, ref, after, min(messagesAtOnce, limit-len(res.GetMessages())))
+		if err != nil {
+			return nil, err
+		}
+		for i := range messages {
+			m := publicMessage(messages[i])
+			if size += proto.Size(m); size > maxMessages && len(res.GetMessages()) > 0 {
+				return res, nil
+			}
+			res.Messages = append(res.Messages, m)
+			after = messages[i].Index
+		}
+		if len(messages) < messagesAtOnce || len(res.GetMessages()) == limit {
+			return res, nil
+		}
+	}
 }
+
+const (
+	// maxMessages is how many bytes of messages one answer has, but for its first, and messagesAtOnce how many are read at
+	// once: a conversation has no end.
+	maxMessages    = 16 << 20
+	messagesAtOnce = 16
+)
 
 func publicMessage(m store.Message) *agentv1.Message {
 	out := &agentv1.Message{

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
@@ -30,6 +32,9 @@ func checkModel(m *agentv1.ModelConfig) error {
 
 // checkURL never repeats the URL: there may be a secret in it.
 func checkURL(field, raw string) error {
+	if err := atMost(field, raw, maxURL); err != nil {
+		return err
+	}
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
 		return invalid("%s must be http://host… or https://host…, without user and fragment", field)
@@ -53,6 +58,9 @@ func checkSources(sources []*agentv1.ToolSource) error {
 	names := map[string]bool{}
 	for i, source := range sources {
 		field := "tools[" + strconv.Itoa(i) + "]"
+		if n := proto.Size(source); n > maxSource {
+			return invalid("%s has %d bytes, at most %d are allowed", field, n, maxSource)
+		}
 		var name string
 		var err error
 		switch kind := source.GetSource().(type) {

@@ -1642,7 +1642,7 @@ func (x *GetSessionResponse) GetSession() *Session {
 type ListMessagesRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	SessionId string                 `protobuf:"bytes,1,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	// 0 means all.
+	// 0 means all. No answer has more than 16 MiB of them; the next ones are those after the last.
 	Limit int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
 	// Messages with a greater index.
 	After         int32 `protobuf:"varint,3,opt,name=after,proto3" json:"after,omitempty"`
