@@ -20,10 +20,6 @@ import (
 // maxCalls is how many calls of one answer run.
 const maxCalls = 32
 
-// policyHolds is how long a run goes by what it has read of its user's approval settings: less than it takes to change one's
-// mind, and long enough that quick steps do not each ask the database.
-const policyHolds = time.Second
-
 const (
 	// policyPatience is how long the approval settings are waited for while they cannot be read, and policyPause how long
 	// between two attempts, of which each has some patience of its own.
@@ -55,12 +51,10 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 	if len(calls) == 0 {
 		return p, nil
 	}
-	if time.Since(r.policyRead) > policyHolds {
-		policy, err := r.readPolicy()
-		if err != nil {
-			return p, err
-		}
-		r.policy, r.policyRead = policy, time.Now()
+	// Read for every answer with calls: who has just chosen to be asked is asked from the next one on.
+	policy, err := r.readPolicy()
+	if err != nil {
+		return p, err
 	}
 	var nodes []*nodev1.Node
 	unplaced := make([]bool, len(calls))
@@ -73,7 +67,7 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 		if p.failed[i] = check(c, t); p.failed[i] != nil {
 			continue
 		}
-		p.asks[i] = r.settings.mode() == tool.ModeAgent && r.policy.Asks(t.Spec())
+		p.asks[i] = r.settings.mode() == tool.ModeAgent && policy.Asks(t.Spec())
 		var choice *tool.Selection
 		switch err := r.place(c, t); {
 		case r.ask.Err() != nil:

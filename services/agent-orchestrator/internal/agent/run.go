@@ -9,7 +9,6 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -44,9 +43,6 @@ type run struct {
 	text     string // of the last answer
 	measured measured
 	done     bool
-
-	policy     approval.Policy
-	policyRead time.Time
 }
 
 func newRun(e *Engine, lease store.Lease, s *settings) *run {
