@@ -353,33 +353,6 @@ func TestHurriedTools(t *testing.T) {
 	}
 }
 
-// A call that runs right after it was placed is not placed twice.
-func TestPlacedOnce(t *testing.T) {
-	t.Parallel()
-	g, s := serve(t, node("desk", desktop, "click"))
-	connector.Trust(s, time.Hour)
-	click := named(t, gather(t, s, scope("s", "")), "click")
-	var looks atomic.Int32
-	unlock := g.lock()
-	g.resolved = func() { looks.Add(1) }
-	unlock()
-	place, err := click.Place(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := tool.Invocation{Args: []byte(`{}`), Node: place.Node, NodeMark: place.Mark}
-	for _, change := range []func(){func() {}, func() { in.NodeMark += "?" }} {
-		change()
-		_, err := click.Call(t.Context(), in)
-		if in.NodeMark == place.Mark && (err != nil || looks.Load() != 1) {
-			t.Errorf("%d looks, %v", looks.Load(), err)
-		}
-		if in.NodeMark != place.Mark && (err == nil || looks.Load() < 2) {
-			t.Errorf("another device: %d looks, %v", looks.Load(), err)
-		}
-	}
-}
-
 // What was decided for one node and device runs on no other.
 func TestSomewhereElse(t *testing.T) {
 	t.Parallel()
@@ -412,8 +385,6 @@ func TestSomewhereElse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			connector.Trust(s, time.Hour)
-			click = named(t, gather(t, s, scope("s", "desk")), "click") // as after a decision
 			tt.happens(g)
 			_, err = click.Call(t.Context(), tool.Invocation{Args: []byte(`{}`), Node: place.Node, NodeMark: place.Mark})
 			wantFailure(t, err, tool.NotDelivered, tt.reason, tt.says)

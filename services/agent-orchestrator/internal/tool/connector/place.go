@@ -25,11 +25,9 @@ type patience struct {
 	settling time.Duration
 	// relist is the least time between two listings of one run's tools.
 	relist time.Duration
-	// trusted is how long a call that nobody was asked about goes where it was placed, without another look.
-	trusted time.Duration
 }
 
-var usual = patience{returning: 3 * time.Second, settling: time.Second, relist: 3 * time.Second, trusted: time.Second}
+var usual = patience{returning: 3 * time.Second, settling: time.Second, relist: 3 * time.Second}
 
 // A node that is waited for is looked for after firstLook, then after twice as long, up to lastLook.
 const firstLook, lastLook = 25 * time.Millisecond, 400 * time.Millisecond

@@ -95,15 +95,6 @@ type kit struct {
 
 	// stale says that a look now would show something else, wrong that a look has.
 	stale, wrong atomic.Bool
-	// placed is where a call was placed last. Who was asked about a call decides after the kit's time: then it is looked
-	// again in any case.
-	placed atomic.Pointer[placed]
-}
-
-// placed is a node that was found.
-type placed struct {
-	tool.Place
-	at time.Time
 }
 
 func (k *kit) isStale() bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -35,9 +34,7 @@ func (t *nodeTool) Place(ctx context.Context) (tool.Place, error) {
 		t.stale.Store(true)
 		return tool.Place{}, away(n)
 	}
-	at := tool.Place{Node: n.GetInfo().GetNodeId(), Mark: mark(n)}
-	t.placed.Store(&placed{at, time.Now()})
-	return at, nil
+	return tool.Place{Node: n.GetInfo().GetNodeId(), Mark: mark(n)}, nil
 }
 
 // Call implements [tool.Tool]. Where in.Node is empty it goes wherever the session leads.
@@ -69,9 +66,6 @@ func (t *nodeTool) Call(ctx context.Context, in tool.Invocation) (tool.Result, e
 // confirm returns the node to call: the one that was decided on, as long as the session still leads to it and it is the
 // same device.
 func (t *nodeTool) confirm(ctx context.Context, in tool.Invocation) (string, error) {
-	if p := t.placed.Load(); p != nil && p.Place == (tool.Place{Node: in.Node, Mark: in.NodeMark}) && time.Since(p.at) < t.patience.trusted {
-		return in.Node, nil
-	}
 	same := func(n *nodev1.Node) bool {
 		return in.Node == "" || n.GetInfo().GetNodeId() != in.Node || in.NodeMark == "" || mark(n) == in.NodeMark
 	}
