@@ -3,6 +3,7 @@ package toolapi
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -21,6 +22,15 @@ func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeReques
 	if req.GetDryRun() && req.GetSessionId() != "" {
 		return s.foresee(ctx, req)
 	}
+	// Most sessions are bound: what is to be told of their node is asked for at the same time.
+	ctx, cancel := context.WithCancel(ctx)
+	var session *nodev1.GetSessionResponse
+	var glancing sync.WaitGroup
+	defer glancing.Wait()
+	defer cancel()
+	if req.GetSessionId() != "" {
+		glancing.Go(func() { session, _ = s.Presence.Session(ctx, sessionOf(req)) }) // where it fails it is asked again
+	}
 	choice, err := s.Presence.Resolve(ctx, &nodev1.ResolveNodeRequest{
 		UserId: req.GetUserId(), SessionId: req.GetSessionId(), PreferredNodeId: req.GetPreferredNodeId(), NodeType: req.GetNodeType(),
 	})
@@ -28,17 +38,27 @@ func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeReques
 		return nil, err
 	}
 	resp := &toolv1.ResolveNodeResponse{RequiresSelection: choice.GetRequiresSelection(), AvailableNodes: choice.GetAvailableNodes()}
-	if choice.GetNodeId() != "" {
-		resp.Node, err = s.describe(ctx, req, choice)
+	if choice.GetNodeId() == "" {
+		return resp, nil
 	}
+	if choice.GetBound() {
+		glancing.Wait()
+		if n := session.GetNode(); n.GetInfo().GetNodeId() == choice.GetNodeId() {
+			resp.Node = n
+			return resp, nil
+		}
+	}
+	resp.Node, err = s.describe(ctx, req, choice)
 	return resp, err
+}
+
+func sessionOf(req *toolv1.ResolveNodeRequest) *nodev1.GetSessionRequest {
+	return &nodev1.GetSessionRequest{UserId: req.GetUserId(), SessionId: req.GetSessionId(), NodeType: req.GetNodeType()}
 }
 
 // foresee answers as the registry would, from what a session looks like and which nodes there are.
 func (s *Service) foresee(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error) {
-	session, err := s.Presence.Session(ctx, &nodev1.GetSessionRequest{
-		UserId: req.GetUserId(), SessionId: req.GetSessionId(), NodeType: req.GetNodeType(),
-	})
+	session, err := s.Presence.Session(ctx, sessionOf(req))
 	if err != nil {
 		return nil, err
 	}
@@ -75,9 +95,7 @@ func named(nodes []*nodev1.Node, id string) *nodev1.Node {
 // of others that are gone, and where another request bound the session anew meanwhile, its node is the answer.
 func (s *Service) describe(ctx context.Context, req *toolv1.ResolveNodeRequest, choice *nodev1.ResolveNodeResponse) (*nodev1.Node, error) {
 	if choice.GetBound() {
-		session, err := s.Presence.Session(ctx, &nodev1.GetSessionRequest{
-			UserId: req.GetUserId(), SessionId: req.GetSessionId(), NodeType: req.GetNodeType(),
-		})
+		session, err := s.Presence.Session(ctx, sessionOf(req))
 		if err != nil || session.GetNode() != nil {
 			return session.GetNode(), err
 		}
