@@ -36,6 +36,18 @@ func TestWhichNode(t *testing.T) {
 			second.Silent()
 			p.ledger.Once(t, 1, 2)
 		},
+		"one that has come since the last run is in the first request, and no answer is asked for twice": func(t *testing.T, w *world) {
+			p := w.person(t)
+			p.model(modeltest.Say("Hello."), clicks(1), modeltest.Say("Done."))
+			run := p.invoke(0, "Hello.")
+			run.Complete("stop")
+			p.node(0, "late", "click")
+			p.invoke(1, "Click.", object{"session_id": run.Session}).Complete("stop")
+			p.ledger.Once(t, 1)
+			if n := len(p.asked()); n != 3 {
+				t.Errorf("the model was asked %d times for 3 answers", n)
+			}
+		},
 		"several nodes are asked about, and the answer counts on the other pod": func(t *testing.T, w *world) {
 			p := w.person(t)
 			p.node(0, "yes", "click")

@@ -39,7 +39,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		session = newSession()
 	}
 	r := newRun(e, store.Lease{Ref: store.Ref{User: user, Session: session}, Run: newRunID()}, &s)
-	r.guess() // while the run's beginning is kept: the model waits for both
+	r.gather() // while the run's beginning is kept: the model waits for both
 	lease, state, err := e.deps.Journal.Begin(ctx, store.Begin{
 		Ref: r.lease.Ref, Run: r.lease.Run, Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
 		Title: firstWords(req.GetMessage(), summaryBytes), Mode: s.mode(), Settings: sealed,

@@ -63,37 +63,6 @@ func TestRefusedInvokeClosesItsSources(t *testing.T) {
 	testkit.Eventually(t, soon, func() bool { return source.count.Load() == 0 }, "the run that has ended has none")
 }
 
-// guesser guesses that there are no tools, and finds a tool.
-type guesser struct{ tool tool.Tool }
-
-func (g guesser) Tools(_ context.Context, scope tool.Scope) (tool.Kit, error) {
-	if scope.Hurried {
-		stale := false // one goroutine asks
-		return tool.Kit{Sure: func() bool { stale = true; return false }, Stale: func() bool { return stale }}, nil
-	}
-	return tool.Kit{Tools: []tool.Tool{g.tool}}, nil
-}
-
-// An answer that was given with other tools than those of now does not count.
-func TestAnswerWithFormerTools(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	look := echo("look")
-	w.sources = []tool.Source{guesser{look}}
-	w.model.Script(modeltest.Say("I ", "cannot ", "look"), modeltest.Call("look", `{"at":"it"}`), modeltest.Say("seen"))
-	p := w.pod()
-	s := p.say("look")
-	if got := p.ended(s); got.text() != "seen" || len(got.results()) != 1 {
-		t.Errorf("%q, %d results", got.text(), len(got.results()))
-	}
-	if len(look.seen()) != 1 {
-		t.Errorf("%d calls", len(look.seen()))
-	}
-	if m := p.state(s).Messages; len(m) != 4 || m[1].Content != "" {
-		t.Errorf("%+v", m)
-	}
-}
-
 func TestInvokeTwiceWithAKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -23,14 +23,9 @@ type kit struct {
 }
 
 // gather begins to open the sources, all at once: one that is slow is not waited for twice.
-func (r *run) gather() { r.openAll(false) }
-
-// guess is gather for a run whose model is to be asked at once: an answer counts only once the kit is sure.
-func (r *run) guess() { r.openAll(true) }
-
-func (r *run) openAll(hurried bool) {
+func (r *run) gather() {
 	r.kit = &kit{kits: make([]tool.Kit, len(r.e.deps.Sources))}
-	r.openSources(hurried, func(int) bool { return true })
+	r.openSources(func(int) bool { return true })
 }
 
 // refresh opens the sources again that have other tools by now.
@@ -48,15 +43,15 @@ func (r *run) refresh() error {
 	if err := r.flush(r.hold); err != nil { // it may take a while
 		return err
 	}
-	r.openSources(false, func(i int) bool { return stale[i] })
+	r.openSources(func(i int) bool { return stale[i] })
 	r.arrange()
 	return nil
 }
 
-func (r *run) openSources(hurried bool, which func(source int) bool) {
+func (r *run) openSources(which func(source int) bool) {
 	scope := tool.Scope{
 		User: r.lease.User, Session: r.lease.Session, Run: r.lease.Run, Mode: r.settings.mode(),
-		Preferred: r.settings.Invoke.GetPreferredNodeId(), Requested: r.settings.Invoke.GetTools(), Hurried: hurried,
+		Preferred: r.settings.Invoke.GetPreferredNodeId(), Requested: r.settings.Invoke.GetTools(),
 	}
 	kits := r.kit.kits
 	for i, source := range r.e.deps.Sources {
@@ -133,17 +128,6 @@ func (k *kit) nameOf(written string) string {
 		return name
 	}
 	return cutText(tool.CleanText(written), maxToolName)
-}
-
-// sure waits until it is known that the tools are those of now, or that they are not.
-func (k *kit) sure() bool {
-	sure := true
-	for i := range k.kits {
-		if s := k.kits[i].Sure; s != nil && !s() {
-			sure = false
-		}
-	}
-	return sure
 }
 
 func (k *kit) close() {

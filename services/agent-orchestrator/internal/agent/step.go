@@ -59,10 +59,6 @@ func (r *run) askModel() (llm.Answer, *stream, error) {
 		switch {
 		case kept != nil:
 			return answer, s, kept
-		case err == nil && !r.kit.sure() && r.ask.Err() == nil:
-			if req, err = r.request(); err != nil {
-				return llm.Answer{}, nil, err
-			}
 		case err == nil:
 			r.measured = measured{llm.Estimate(req), answer.Usage.Prompt}
 			return answer, s, nil

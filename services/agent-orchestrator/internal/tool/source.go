@@ -19,8 +19,6 @@ type Scope struct {
 	Preferred string
 	// Requested are the sources that the request brought along.
 	Requested []*agentv1.ToolSource
-	// Hurried says that a model waits: a kit may be what it was a moment ago, as long as its Sure finds out.
-	Hurried bool
 }
 
 // Source is where tools come from.
@@ -40,9 +38,6 @@ type Kit struct {
 	// Stale reports that the source has other tools by now, so that they are worth gathering again before the model is asked;
 	// nil means never. It is cheap, and says so at most every few seconds.
 	Stale func() bool
-	// Sure waits until it is known whether the tools of a hurried kit are those of now, which takes no longer than gathering
-	// them. Where they are not, the kit is stale, and an answer of a model that was told of it does not count. nil: they are.
-	Sure func() bool
 	// Close lets go of what the kit holds; may be nil.
 	Close func()
 }

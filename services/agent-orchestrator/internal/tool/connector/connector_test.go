@@ -310,49 +310,6 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// A model that waits is told what was there a moment ago, and it is known soon whether that is so.
-func TestHurriedTools(t *testing.T) {
-	t.Parallel()
-	g, s := serve(t, node("desk", desktop, "click"))
-	hurried := func(session string) tool.Kit {
-		in := scope(session, "")
-		in.Hurried = true
-		return gather(t, s, in)
-	}
-	if kit := hurried("first"); names(kit) != "click" || kit.Sure != nil {
-		t.Errorf("nothing to guess from: %s", names(kit))
-	}
-	for _, session := range []string{"first", "new"} {
-		gate := make(chan struct{})
-		unlock := g.lock()
-		g.resolved = func() { <-gate }
-		unlock()
-		kit := hurried(session) // nobody answers yet
-		if names(kit) != "click" || len(kit.Prompts) != 1 {
-			t.Errorf("%s: %s, %q", session, names(kit), kit.Prompts)
-		}
-		close(gate)
-		if !kit.Sure() || kit.Stale() {
-			t.Errorf("%s: nothing has changed", session)
-		}
-		kit.Close()
-	}
-	g.become(node("desk", desktop, "click", "type"))
-	kit := hurried("new")
-	if names(kit) != "click" || kit.Sure() || !kit.Stale() {
-		t.Errorf("%s: another tool is there, and nobody noticed", names(kit))
-	}
-	kit.Close()
-	if kit := gather(t, s, scope("new", "")); names(kit) != "click type" {
-		t.Error(names(kit))
-	}
-	if kit := hurried("newer"); names(kit) != "click type" || !kit.Sure() {
-		t.Error(names(kit))
-	} else {
-		kit.Close()
-	}
-}
-
 // What was decided for one node and device runs on no other.
 func TestSomewhereElse(t *testing.T) {
 	t.Parallel()

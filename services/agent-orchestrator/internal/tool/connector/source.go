@@ -30,8 +30,6 @@ type Source struct {
 	// Static after construction.
 	gateways Gateways
 	patience patience
-
-	memory memory
 }
 
 // New returns a Source.
@@ -43,68 +41,58 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 	if scope.Mode == tool.ModePlan {
 		return tool.Kit{}, nil
 	}
-	if l := s.memory.recall(scope); scope.Hurried && l != nil {
-		return s.hurried(ctx, scope, l), nil
-	}
-	return s.look(ctx, scope).kit(s, scope).tools(), nil
-}
-
-// look asks which nodes there are.
-func (s *Source) look(ctx context.Context, scope tool.Scope) *listing {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	resp, err := s.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
 		UserId: string(scope.User), SessionId: string(scope.Session), PreferredNodeId: scope.Preferred, DryRun: true,
 	})
+	k := &kit{gateways: s.gateways, patience: s.patience, scope: scope, listed: time.Now()}
 	if err != nil {
-		return &listing{stale: true, problems: []string{"The tools of browsers and desktops are not available at the moment: " + failed(err).Message}}
+		k.stale.Store(true)
+		return tool.Kit{Stale: k.isStale, Problems: []string{"The tools of browsers and desktops are not available at the moment: " + failed(err).Message}}, nil
 	}
-	return s.memory.keep(scope, newListing(resp, scope.Mode))
-}
-
-// hurried returns the tools of a listing that may be old by now, and looks meanwhile.
-func (s *Source) hurried(ctx context.Context, scope tool.Scope, l *listing) tool.Kit {
-	k := l.kit(s, scope)
-	ctx, cancel := context.WithCancel(ctx)
-	looked, same := make(chan struct{}), false
-	go func() {
-		defer close(looked)
-		same = s.look(ctx, scope).outline == l.outline
-		k.wrong.Store(!same)
-	}()
-	out := k.tools()
-	out.Sure = func() bool {
-		<-looked
-		return same
+	nodes := resp.GetAvailableNodes()
+	if n := resp.GetNode(); n != nil {
+		nodes, k.node = []*nodev1.Node{n}, n.GetInfo().GetNodeId()
 	}
-	out.Close = func() {
-		cancel()
-		<-looked
+	out := tool.Kit{Tools: k.tools(nodes), Stale: k.isStale}
+	for _, n := range nodes {
+		switch {
+		case !n.GetIsConnected():
+			out.Problems = append(out.Problems, describe(n)+" is not connected; its tools can be called once it is back.")
+			k.stale.Store(true)
+		case len(n.GetInfo().GetAvailableTools()) > 0 && scope.Mode == tool.ModeAgent:
+			out.Prompts = append(out.Prompts, "Connected: "+describe(n)+", with the tools "+strings.Join(n.GetInfo().GetAvailableTools(), ", ")+".")
+		}
 	}
-	return out
+	return out, nil
 }
 
 // kit is the tools of one run.
 type kit struct {
 	// static after construction
-	*listing
 	gateways Gateways
 	patience patience
 	scope    tool.Scope
+	node     string // whose tools were listed; "" where nobody has chosen a node
 	listed   time.Time
 
-	// stale says that a look now would show something else, wrong that a look has.
-	stale, wrong atomic.Bool
+	// stale says that a look now would show something else.
+	stale atomic.Bool
 }
 
-func (k *kit) isStale() bool {
-	return k.wrong.Load() || k.stale.Load() && time.Since(k.listed) >= k.patience.relist
-}
+func (k *kit) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
 
-func (k *kit) tools() tool.Kit {
-	out := tool.Kit{Stale: k.isStale, Prompts: k.prompts, Problems: k.problems}
-	for i := range k.specs {
-		out.Tools = append(out.Tools, &nodeTool{kit: k, spec: &k.specs[i]})
+// tools makes tools of what nodes offer; of several nodes that offer one, the first describes it.
+func (k *kit) tools(nodes []*nodev1.Node) (out []tool.Tool) {
+	seen := map[string]bool{}
+	for _, n := range nodes {
+		for _, name := range n.GetInfo().GetAvailableTools() {
+			if name != "" && !seen[name] {
+				seen[name] = true
+				out = append(out, &nodeTool{kit: k, spec: specOf(name, n)})
+			}
+		}
 	}
 	return out
 }

@@ -16,13 +16,13 @@ import (
 // nodeTool is one tool of the session's node.
 type nodeTool struct {
 	*kit
-	spec *tool.Spec
+	spec tool.Spec
 }
 
 var _ tool.Placed = (*nodeTool)(nil)
 
 // Spec implements [tool.Tool].
-func (t *nodeTool) Spec() tool.Spec { return *t.spec }
+func (t *nodeTool) Spec() tool.Spec { return t.spec }
 
 // Place implements [tool.Placed].
 func (t *nodeTool) Place(ctx context.Context) (tool.Place, error) {
@@ -39,7 +39,7 @@ func (t *nodeTool) Place(ctx context.Context) (tool.Place, error) {
 
 // Call implements [tool.Tool]. Where in.Node is empty it goes wherever the session leads.
 func (t *nodeTool) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
-	if err := tool.CheckArguments(*t.spec, in.Args); err != nil {
+	if err := tool.CheckArguments(t.spec, in.Args); err != nil {
 		return tool.Result{}, err
 	}
 	node, err := t.confirm(ctx, in)
