@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
@@ -146,4 +147,27 @@ func TestRunsGoOnWithoutTheBus(t *testing.T) {
 	s := after.invoke(w.Gateways[1])
 	after.ends(s, "stop")
 	after.wantResults(s, map[string]string{"call_0": "1"})
+}
+
+// The bus is there and lets nothing through. What one orchestrator says still reaches those who listen at the other.
+func TestRunsGoOnWhileTheBusHangs(t *testing.T) {
+	t.Parallel()
+	bus := testkit.OwnNATS(t)
+	proxy := cluster.NewProxy(t, bus.Addr())
+	w := newWorld(t, cluster.Options{Paired: true, NATSURL: "nats://" + proxy.Addr()})
+	gate := make(chan struct{})
+	u := w.join(t, "ana", modeltest.Say("one ").Wait(gate).Then(modeltest.Say("two").Then(modeltest.Call("read_todos", "{}"))), modeltest.Say("."),
+		modeltest.Say("and on"))
+	here := u.invoke(w.Gateways[0])
+	here.Until("text")
+	there := w.Gateways[1].Events(t, u.name, here.Session, 0)
+	there.Until("text")
+	proxy.Freeze()
+	close(gate)
+	u.ends(here, "stop")
+	there.Until("complete")
+	u.wantSaid(there, "one two.")
+	next := w.Gateways[1].Invoke(t, u.name, u.body(map[string]any{"message": "On.", "session_id": here.Session}))
+	next.Until("complete")
+	proxy.Heal()
 }

@@ -3,6 +3,7 @@ package agentfaults_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,13 +54,17 @@ func (g *gate) exec(sql string) {
 // close has transactions wait from now on.
 func (g *gate) close() { g.exec("SELECT pg_advisory_lock(1)") }
 
+// waiting are the transactions of this database that wait.
+const waiting = " FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 1" +
+	" AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+
 // await waits until a transaction waits.
 func (g *gate) await() {
 	g.t.Helper()
 	soon(g.t, func() bool {
-		var waiting bool
-		err := g.conn.QueryRow(g.t.Context(), "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)").Scan(&waiting)
-		return err == nil && waiting
+		var one bool
+		err := g.conn.QueryRow(g.t.Context(), "SELECT EXISTS (SELECT"+waiting+")").Scan(&one)
+		return err == nil && one
 	}, "a transaction waits")
 }
 
@@ -67,9 +72,10 @@ func (g *gate) await() {
 func (g *gate) open(undo bool) {
 	g.t.Helper()
 	if undo { // as where the server fails
-		g.exec("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+		g.exec("SELECT pg_terminate_backend(pid)" + waiting)
 	}
 	g.exec("SELECT pg_advisory_unlock_all()")
+	g.exec("UPDATE sessions SET lease_until = 0") // nobody holds one any more
 }
 
 // instant is a moment within a change to one of three calls.
@@ -159,25 +165,28 @@ func (at instant) play(t *testing.T, u *user, g *gate, undo bool) {
 			got = append(got, e.Outcome)
 		}
 	}
-	want := at.kept
+	told, ran := become(at.kept)
 	if undo {
-		want = at.undone
+		told, ran = become(at.undone)
 	}
-	var ran []int
-	var told []string
-	for call := range strings.SplitSeq(want, ",") { // "1 unknown" ran as 1, and nobody knows
+	if strings.Join(got, ",") != told {
+		t.Errorf("the calls ended with %v, want %v", got, told)
+	}
+	u.ledger.Once(t, ran...)
+}
+
+// become reads what becomes of calls: what clients are told, and which calls ran. "1 unknown" ran, and nobody knows.
+func become(calls string) (told string, ran []int) {
+	var all []string
+	for call := range strings.SplitSeq(calls, ",") {
 		number, outcome, both := strings.Cut(call, " ")
-		var n int
-		if _, err := fmt.Sscan(number, &n); err == nil {
+		if n, err := strconv.Atoi(number); err == nil {
 			ran = append(ran, n)
 		}
 		if !both {
 			outcome = number
 		}
-		told = append(told, outcome)
+		all = append(all, outcome)
 	}
-	if strings.Join(got, ",") != strings.Join(told, ",") {
-		t.Errorf("the calls ended with %v, want %v", got, told)
-	}
-	u.ledger.Once(t, ran...)
+	return strings.Join(all, ","), ran
 }

@@ -66,6 +66,93 @@ func TestTwoResumesRace(t *testing.T) {
 	})
 }
 
+// A yes, a no and a cancel of one interrupt at once, from both gateways: what happens is what one of them asked for.
+func TestDecisionsAndCancelsRace(t *testing.T) {
+	t.Parallel()
+	cluster.EachStorage(t, func(t *testing.T, database string) {
+		w := newWorld(t, cluster.Options{Paired: true, Database: database})
+		outcomes := map[string]int{}
+		for n := range 20 {
+			u := w.join(t, fmt.Sprint("user", n), each("pay", 1), modeltest.Say("done"))
+			u.serve()
+			s := u.invoke(w.Gateways[n%2])
+			calls := u.interrupted(s)
+			yes := marshal(t, u.decision(s.Session, "approved", calls))
+			no := marshal(t, u.decision(s.Session, "rejected", calls))
+			var heard [3]string
+			var all sync.WaitGroup
+			start := make(chan struct{})
+			for i, ask := range []func() string{
+				func() string { return post(t, w.Gateways[0], "/api/agent/resume", u.name, yes) },
+				func() string { return post(t, w.Gateways[1], "/api/agent/resume", u.name, no) },
+				func() string { return post(t, w.Gateways[n%2], "/api/agent/sessions/"+s.Session+"/cancel", u.name, "") },
+			} {
+				all.Go(func() {
+					<-start
+					heard[i] = ask()
+				})
+			}
+			close(start)
+			all.Wait()
+			outcome := ""
+			for i, what := range []string{"yes", "no"} {
+				switch {
+				case strings.HasPrefix(heard[i], "200 ") && outcome == "":
+					outcome = what
+				case !strings.HasPrefix(heard[i], "409 "):
+					t.Errorf("%s, after %q: %s", what, outcome, heard[i])
+				}
+			}
+			if !strings.HasPrefix(heard[2], "200 ") || outcome == "" && !strings.Contains(heard[2], `"cancelled":true`) {
+				t.Errorf("after %q the cancel heard %s", outcome, heard[2])
+			}
+			outcomes[outcome]++
+			if ran := u.ledger.Seen(1); ran > 1 || ran > 0 && outcome != "yes" {
+				t.Errorf("after %q the tool ran %d times", outcome, ran)
+			}
+			// Whatever it was, all of it is there, and the conversation goes on.
+			u.model.Otherwise(modeltest.Say("on"))
+			next := w.Gateways[1].Invoke(t, u.name, u.body(map[string]any{"message": "On.", "session_id": s.Session}))
+			u.ends(next, "stop")
+			whole := w.Gateways[0].Events(t, u.name, s.Session, 0)
+			for whole.Next().RunID != next.Run {
+			}
+			whole.Leave()
+			last := u.asked()[len(u.asked())-1]
+			if m, ok := last.Last("tool"); !ok || m.CallID != calls[0].ID {
+				t.Errorf("the model does not know what became of the call: %s", last.Body)
+			}
+		}
+		t.Logf("what won: %v (\"\" is the cancel)", outcomes)
+	})
+}
+
+// The same request at both gateways at once is one run, and both clients hear all of it.
+func TestOneRequestAtTwoGateways(t *testing.T) {
+	t.Parallel()
+	cluster.EachStorage(t, func(t *testing.T, database string) {
+		w := newWorld(t, cluster.Options{Paired: true, Database: database})
+		for n := range 10 {
+			u := w.join(t, fmt.Sprint("user", n), click(1), modeltest.Say("done"))
+			u.serve()
+			body := u.body(map[string]any{"message": "Go."})
+			streams := make(chan *cluster.Stream, 2)
+			for _, g := range w.Gateways {
+				go func() {
+					streams <- g.Stream(t, http.MethodPost, "/api/agent/invoke", body, http.Header{"X-User-Id": {u.name}, "Idempotency-Key": {"mine"}})
+				}()
+			}
+			one, two := <-streams, <-streams
+			u.ends(one, "stop")
+			u.ends(two, "stop")
+			if one.Run != two.Run || len(one.Heard) != len(two.Heard) {
+				t.Errorf("one heard\n%s\nthe other\n%s", one.Raw(), two.Raw())
+			}
+			u.ledger.Once(t, 1)
+		}
+	})
+}
+
 // post returns the whole answer, status first.
 func post(t *testing.T, g *cluster.Gateway, path, user, body string) string {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+g.HTTP+path, bytes.NewReader([]byte(body)))
