@@ -2,6 +2,8 @@ package approval
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 	"slices"
 	"time"
 
@@ -112,12 +114,17 @@ func Expired(c store.Call, now time.Time) bool {
 	return c.State == store.Waiting && !c.Expires.IsZero() && !now.Before(c.Expires)
 }
 
-// sameObject reports whether two JSON objects mean the same.
-func sameObject(a, b []byte) bool {
-	one, errA := Canonical(a)
-	two, errB := Canonical(b)
-	if errA != nil || errB != nil {
-		return bytes.Equal(a, b)
+// sameObject reports whether a JSON object that a client sends back is the one that it was shown. Clients in JavaScript write
+// 1.0 as 1, and keep no number more exactly than a float64; what runs is what was shown, not what they send.
+func sameObject(back, shown []byte) bool {
+	one, errBack := Canonical(back)
+	two, errShown := Canonical(shown)
+	if errBack != nil || errShown != nil {
+		return bytes.Equal(back, shown)
 	}
-	return bytes.Equal(one, two)
+	if bytes.Equal(one, two) {
+		return true
+	}
+	var a, b map[string]any
+	return json.Unmarshal(one, &a) == nil && json.Unmarshal(two, &b) == nil && reflect.DeepEqual(a, b)
 }

@@ -130,6 +130,31 @@ func TestCheckDecides(t *testing.T) {
 	}
 }
 
+// A page reads the numbers that it is shown as JavaScript does, and sends them back so.
+func TestApprovedArgumentsComeBackAsAPageWritesThem(t *testing.T) {
+	t.Parallel()
+	shown := `{"n":[1.0,-0.0,1e2,12345678901234567890],"s":"1.0"}`
+	for back, want := range map[string]refusal.Reason{
+		`{"s":"1.0","n":[1,0,100,12345678901234567000]}`:   "",
+		`{"s":"1.0","n":[2,0,100,12345678901234567000]}`:   refusal.InvalidDecision,
+		`{"s":"1","n":[1,0,100,12345678901234567000]}`:     refusal.InvalidDecision,
+		`{"s":"1.0","n":["1",0,100,12345678901234567000]}`: refusal.InvalidDecision,
+	} {
+		call := store.Call{ID: "a", Tool: "click", State: store.Waiting, Args: []byte(shown), Expires: now.Add(time.Hour)}
+		call.Digest = digest(call)
+		sends := with(yes("a", "click"), func(d *decision) { d.ToolArgsJson = []byte(back) })
+		decided, err := approval.Check(session, []store.Call{call}, []*decision{sends}, now)
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", back, err)
+		case want == "" && string(decided[0].Args) != shown:
+			t.Errorf("%s: %s runs, which was not shown", back, decided[0].Args)
+		case want != "" && !errors.Is(err, want):
+			t.Errorf("%s: %v", back, err)
+		}
+	}
+}
+
 func TestPolicy(t *testing.T) {
 	t.Parallel()
 	rule := func(enabled, requires bool) map[string]*agentv1.InterruptRule {
