@@ -38,7 +38,7 @@ func newGate(t *testing.T, database string) *gate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	g := &gate{t, conn}
 	g.exec(holdCalls)
 	return g
