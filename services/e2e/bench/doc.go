@@ -1,7 +1,8 @@
-// Command bench measures a call's way through the cluster beside a bare relay, in one run, and prints the ratios.
+// Command bench measures a call's way through the cluster beside a bare relay, and agents beside a bare loop, in one run,
+// and prints the ratios.
 //
-//	make bench                            everything, about four minutes
-//	make bench BENCHFLAGS=-smoke          a taste in less than half a minute, with figures that prove nothing
+//	make bench                            everything, about eight minutes
+//	make bench BENCHFLAGS=-smoke          a taste in less than a minute, with figures that prove nothing
 //	make bench BENCHFLAGS="-json out.json -profile dir"
 //
 // The two ways, and a third one where the caller's pod holds the node, take turns within each round, so that whatever
@@ -10,6 +11,9 @@
 // Everything stands in a process of its own, the same on both sides: two pods, the NATS server, the simulated nodes, and
 // the callers in this one. CPU per call is that of the two pods and of the NATS server, by getrusage; callers and nodes
 // are not counted. The registry and Redis run too, but no call passes through them. All of them share the machine.
+//
+// Agents run on an orchestrator with SQLite and, where there is one, on another with PostgreSQL. The bare loop, which asks
+// the same model the same, is a pod as well; time to the first token and many streams are compared with the model itself.
 //
 // docs/performance.md has figures and what they mean.
 package main

@@ -92,7 +92,7 @@ func taste() options {
 func parse(args []string, help io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(help)
-	smoke := flags.Bool("smoke", false, "a taste in less than half a minute, with figures that prove nothing")
+	smoke := flags.Bool("smoke", false, "a taste in less than a minute, with figures that prove nothing")
 	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
 	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
