@@ -27,7 +27,7 @@ func (c *Cluster) reserve() {
 // 32768 on: nobody gets it by chance before it is used.
 func freePort() int {
 	for {
-		port := 20000 + rand.IntN(12000)
+		port := 12000 + rand.IntN(8000)
 		listener, err := net.Listen("tcp", address(loopback, port))
 		if err == nil {
 			_ = listener.Close() // it was only a question
