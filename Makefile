@@ -12,7 +12,7 @@ FUZZTIME    ?= 10000x
 BENCHFLAGS  ?=
 
 MODULES = $(shell scripts/modules.sh)
-GOTEST  = bin/gotest $(if $(filter 1,$(TEST_REQUIRE_REAL)),-no-skips)
+GOTEST  = bin/gotest $(if $(filter 1,$(TEST_REQUIRE_REAL)),-no-skips) $(if $(filter true,$(CI)),-again)
 
 .PHONY: help
 help: ## list the targets

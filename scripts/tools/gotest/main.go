@@ -1,10 +1,11 @@
 // Command gotest runs "go test" and closes with what a reader of a long run wants to know: which servers the tests used,
 // stand-ins included, which tests were skipped and why, and the counts.
 //
-//	gotest [-no-skips] [go test arguments]
+//	gotest [-no-skips] [-again] [go test arguments]
 //
 // Each package is one line, as "go test" prints it; a failed test's output is shown whole, a passed test's not at all.
-// With -no-skips a skipped test, or a run without any test, is a failure.
+// With -no-skips a skipped test, or a run without any test, is a failure. With -again a few failed tests run once more by
+// themselves: those that pass then are named as flaky at the end, for somebody to mend, and do not fail the run.
 package main
 
 import (
@@ -16,12 +17,21 @@ import (
 )
 
 func main() {
-	args, noSkips := os.Args[1:], false
-	if len(args) > 0 && args[0] == "-no-skips" {
-		args, noSkips = args[1:], true
+	args, noSkips, again := os.Args[1:], false, false
+	for ; len(args) > 0; args = args[1:] {
+		if args[0] == "-no-skips" {
+			noSkips = true
+		} else if args[0] == "-again" {
+			again = true
+		} else {
+			break
+		}
 	}
 	sum := newSummary(os.Stdout)
 	err := run(args, sum)
+	if err != nil && again {
+		err = runAgain(args, sum, err)
+	}
 	sum.close()
 	if err == nil && noSkips {
 		err = sum.requireAll()

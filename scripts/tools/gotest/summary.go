@@ -29,6 +29,15 @@ type summary struct {
 	skipped  []string
 	passed   int
 	failed   int
+	broken   []broken // packages that failed, in the order of their ends
+	flaky    []string
+}
+
+// broken is a package that failed. Without tests it failed as a whole: it leaks, or does not build.
+type broken struct {
+	path  string
+	tests []string // the failed ones, without subtests; sorted
+	count int      // how much of summary.failed it is
 }
 
 // packageRun is the output of one package's tests until it is known whether anybody wants to see it.
@@ -117,6 +126,9 @@ func (s *summary) endPackage(e event) {
 	if e.Action == "fail" && len(p.failed) == 0 {
 		s.failed++ // not a test's fault: it does not build, leaks, or was interrupted
 	}
+	if e.Action == "fail" {
+		s.broken = append(s.broken, p.broken(e.Package))
+	}
 	for _, o := range p.output {
 		text := strings.TrimSpace(o.Output)
 		server, isServer := strings.CutPrefix(text, "testkit: ")
@@ -129,6 +141,15 @@ func (s *summary) endPackage(e event) {
 			fmt.Fprint(s.out, o.Output)
 		}
 	}
+}
+
+func (p *packageRun) broken(path string) broken {
+	whole := map[string]bool{}
+	for test := range p.failed {
+		name, _, _ := strings.Cut(test, "/")
+		whole[name] = true
+	}
+	return broken{path, slices.Sorted(maps.Keys(whole)), max(len(p.failed), 1)}
 }
 
 // isResult tells a package's line ("ok  path  1.2s") from what its tests printed outside of any test.
@@ -147,6 +168,9 @@ func (s *summary) close() {
 	}
 	for _, line := range s.skipped {
 		fmt.Fprintln(s.out, "skipped:", line)
+	}
+	for _, line := range s.flaky {
+		fmt.Fprintln(s.out, "flaky:", line)
 	}
 	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, len(s.skipped))
 }
