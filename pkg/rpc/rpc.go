@@ -1,5 +1,6 @@
 // Package rpc is the gRPC server of a pod as a part of its program: with health and reflection, on a listener whose
-// address is known before it serves, and with an end that lets calls finish.
+// address is known before it serves, with an end that lets calls finish, and with errors that say no more than a caller may
+// know ([Errors]).
 package rpc
 
 import (

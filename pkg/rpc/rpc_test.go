@@ -33,12 +33,12 @@ func (s slow) GetInfo(ctx context.Context, _ *agentv1.GetInfoRequest) (*agentv1.
 	}
 }
 
-func run(t *testing.T, service slow, stopTimeout time.Duration) (server *rpc.Server, cc *grpc.ClientConn, stop func() error, waited *bool) {
+func run(t *testing.T, service agentv1.AgentServiceServer, stopTimeout time.Duration, opts ...grpc.ServerOption) (server *rpc.Server, cc *grpc.ClientConn, stop func() error, waited *bool) {
 	t.Helper()
 	g := &lifecycle.Group{StopTimeout: stopTimeout}
 	waited = new(bool)
 	rpc.AddTo(g, func(ctx context.Context) (_ *rpc.Server, err error) {
-		server, err = rpc.Listen(ctx, "127.0.0.1:0", func(s *grpc.Server) { agentv1.RegisterAgentServiceServer(s, service) })
+		server, err = rpc.Listen(ctx, "127.0.0.1:0", func(s *grpc.Server) { agentv1.RegisterAgentServiceServer(s, service) }, opts...)
 		return server, err
 	}, func() { *waited = true })
 	started := make(chan struct{})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/watch"
 )
 
@@ -48,31 +49,4 @@ func cause(err error) error {
 }
 
 // ServerOptions have every handler's error told as a status, and the pod's own faults logged.
-func ServerOptions(log *slog.Logger) []grpc.ServerOption {
-	unary := func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-		res, err := next(ctx, req)
-		if err != nil {
-			return nil, answer(ctx, log, info.FullMethod, err)
-		}
-		return res, nil
-	}
-	stream := func(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		err := next(srv, stream)
-		if err != nil {
-			return answer(stream.Context(), log, info.FullMethod, err)
-		}
-		return nil
-	}
-	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary), grpc.ChainStreamInterceptor(stream)}
-}
-
-func answer(ctx context.Context, log *slog.Logger, method string, err error) error {
-	st := public(err)
-	switch st.Code() {
-	case codes.Unavailable:
-		log.WarnContext(ctx, "refused", "method", method, "error", cause(err))
-	case codes.Internal:
-		log.ErrorContext(ctx, "failed", "method", method, "error", err)
-	}
-	return st.Err()
-}
+func ServerOptions(log *slog.Logger) []grpc.ServerOption { return rpc.Errors(log, public, cause) }
