@@ -6,14 +6,12 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/testkit/pgserver"
 )
 
 var sharedPostgres = shared{kind: postgresKind(), env: "TEST_POSTGRES_URL"}
@@ -45,7 +43,7 @@ type PostgresServer struct{ *Server }
 // machine without PostgreSQL the test is skipped.
 func OwnPostgres(t testing.TB) *PostgresServer {
 	t.Helper()
-	if !havePostgres() {
+	if !pgserver.Installed() {
 		withoutPostgres(t)
 	}
 	return &PostgresServer{own(t, postgresKind())}
@@ -79,7 +77,7 @@ func postgresURL(in *instance) *url.URL {
 // needPostgres skips the test where there is no server to share.
 func needPostgres(t testing.TB) {
 	t.Helper()
-	if os.Getenv(sharedPostgres.env) == "" && !havePostgres() {
+	if os.Getenv(sharedPostgres.env) == "" && !pgserver.Installed() {
 		withoutPostgres(t)
 	}
 }
@@ -93,35 +91,10 @@ func withoutPostgres(t testing.TB) {
 	t.Skip("PostgreSQL is not on this machine, and TEST_POSTGRES_URL is not set")
 }
 
-func havePostgres() bool {
-	_, err := postgresProgram("postgres")
-	return err == nil
-}
-
-// postgresProgram finds one of PostgreSQL's programs: in the directory TEST_POSTGRES_BIN, else on the PATH, else where
-// Debian has them, of the latest version.
-func postgresProgram(name string) (string, error) {
-	if dir := os.Getenv("TEST_POSTGRES_BIN"); dir != "" {
-		return exec.LookPath(filepath.Join(dir, name))
-	}
-	if bin, err := exec.LookPath(name); err == nil {
-		return bin, nil
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is well-formed
-	if len(found) == 0 {
-		return "", exec.ErrNotFound
-	}
-	version := func(path string) int {
-		n, _ := strconv.Atoi(strings.Split(path, "/")[4]) // what is no number comes last
-		return n
-	}
-	return slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) }), nil
-}
-
 // administer runs a client program of PostgreSQL.
 func administer(t testing.TB, program string, args ...string) {
 	t.Helper()
-	bin, err := postgresProgram(program)
+	bin, err := pgserver.Program(program)
 	if err != nil {
 		t.Fatalf("testkit: %s: %v", program, err)
 	}
@@ -142,8 +115,7 @@ func postgresKind() kind {
 type cluster struct{ dir string }
 
 func (c *cluster) start(port int) (backend, error) {
-	bin, err := postgresProgram("postgres")
-	if err != nil {
+	if !pgserver.Installed() {
 		return nil, errUnavailable
 	}
 	if c.dir == "" {
@@ -153,7 +125,7 @@ func (c *cluster) start(port int) (backend, error) {
 	}
 	// What a killed server's children hold is free as soon as they have noticed.
 	for until := time.Now().Add(readyWithin); ; time.Sleep(20 * time.Millisecond) { // nothing tells when
-		p, err := c.run(bin, port)
+		p, err := c.run(port)
 		switch {
 		case err == nil:
 			return p, nil
@@ -166,41 +138,22 @@ func (c *cluster) start(port int) (backend, error) {
 }
 
 // run starts the server on the data. Nothing waits for the disk: what is written outlives the server, not the machine.
-func (c *cluster) run(bin string, port int) (*process, error) {
-	cmd := exec.Command(bin, "-D", filepath.Join(c.dir, "data"), "-p", strconv.Itoa(port))
-	for _, setting := range []string{
-		"listen_addresses=" + loopback, "unix_socket_directories=", "fsync=off", "full_page_writes=off", "max_connections=300",
-		"shared_buffers=32MB", "max_wal_size=64MB", "dynamic_shared_memory_type=mmap", "lc_messages=C",
-	} {
-		cmd.Args = append(cmd.Args, "-c", setting)
-	}
-	if err := c.asServer(cmd); err != nil {
+func (c *cluster) run(port int) (*process, error) {
+	cmd, err := pgserver.Command(c.dir, loopback, port, "fsync=off", "full_page_writes=off", "max_connections=300",
+		"shared_buffers=32MB", "max_wal_size=64MB", "dynamic_shared_memory_type=mmap")
+	if err != nil {
 		return nil, err
 	}
-	return startCommand("ready to accept connections", os.Interrupt, cmd)
+	return startCommand(pgserver.Ready, os.Interrupt, cmd)
 }
 
 // create makes an empty cluster.
 func (c *cluster) create() (err error) {
-	bin, err := postgresProgram("initdb")
-	if err != nil {
-		return errUnavailable
-	}
 	if c.dir, err = os.MkdirTemp("", "testkit-postgres-"); err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.drop())
-		}
-	}()
-	cmd := exec.Command(bin, "-D", filepath.Join(c.dir, "data"), "-U", "postgres", "-A", "trust", "--encoding=UTF8",
-		"--locale=C", "--no-sync", "--no-instructions", "--wal-segsize=4")
-	if err := c.asServer(cmd); err != nil {
-		return err
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s", bin, err, out)
+	if err := pgserver.Create(c.dir, "--wal-segsize=4"); err != nil {
+		return errors.Join(err, c.drop())
 	}
 	return nil
 }

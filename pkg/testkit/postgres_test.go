@@ -6,12 +6,14 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/testkit/pgserver"
 )
 
 // ask runs one query and returns its only value.
 func ask(t *testing.T, url, query string) (string, error) {
 	t.Helper()
-	bin, err := postgresProgram("psql")
+	bin, err := pgserver.Program("psql")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestOwnPostgresLeavesNothing(t *testing.T) {
 	var dir, addr string
 	t.Run("owner", func(t *testing.T) {
 		c := &cluster{}
-		if !havePostgres() {
+		if !pgserver.Installed() {
 			withoutPostgres(t)
 		}
 		addr = own(t, kind{name: "postgres", sources: []source{{name: "own", start: c.start, drop: c.drop}}}).Addr()

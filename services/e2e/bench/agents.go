@@ -13,6 +13,7 @@ import (
 	openai "github.com/sashabaranov/go-openai"
 	"google.golang.org/grpc"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit/pgserver"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )
@@ -80,7 +81,7 @@ func (c *cluster) startAgents(ctx context.Context, o agentOptions) (_ *agents, e
 	if err := a.startOurs(waySQLite, "sqlite://"+filepath.Join(a.dir, "agents.db")); err != nil {
 		return nil, err
 	}
-	if havePostgres() {
+	if pgserver.Installed() {
 		database, err := c.start(rolePostgres, wiring{})
 		if err != nil {
 			return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit/pgserver"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )
 
@@ -114,7 +115,7 @@ func checkSeries(t *testing.T, p point, s series, o options) {
 func checkAgents(t *testing.T, r *agentReport, o agentOptions) {
 	t.Helper()
 	ways := 2
-	if havePostgres() {
+	if pgserver.Installed() {
 		ways++
 	}
 	all := append([]agentColumn{{Case: "first tokens", Series: r.First}}, r.Loops...)

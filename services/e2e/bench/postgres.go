@@ -7,31 +7,10 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/testkit/pgserver"
 )
-
-// postgresProgram finds one of PostgreSQL's programs: on the PATH, or where Debian has them.
-func postgresProgram(name string) (string, error) {
-	if bin, err := exec.LookPath(name); err == nil {
-		return bin, nil
-	}
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is well-formed
-	if len(found) == 0 {
-		return "", exec.ErrNotFound
-	}
-	return slices.Max(found), nil
-}
-
-// havePostgres says whether there is a PostgreSQL on this machine, and somebody as whom it runs.
-func havePostgres() bool {
-	_, server := postgresProgram("postgres")
-	_, initdb := postgresProgram("initdb")
-	return server == nil && initdb == nil && canPostgres
-}
 
 // playPostgres runs a PostgreSQL with its own defaults, on data that goes with it: a commit waits for the disk.
 func playPostgres() (a Addresses, stop func() error, err error) {
@@ -44,20 +23,14 @@ func playPostgres() (a Addresses, stop func() error, err error) {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
-	data := filepath.Join(dir, "data")
-	initdb, err := postgresCommand(dir, "initdb", "-D", data, "-U", "postgres", "-A", "trust", "--encoding=UTF8", "--locale=C", "--no-sync")
-	if err != nil {
+	if err := pgserver.Create(dir); err != nil {
 		return a, nil, err
-	}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return a, nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	port, err := freePort()
 	if err != nil {
 		return a, nil, err
 	}
-	server, err := postgresCommand(dir, "postgres", "-D", data, "-p", strconv.Itoa(port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "lc_messages=C")
+	server, err := pgserver.Command(dir, "127.0.0.1", port)
 	if err != nil {
 		return a, nil, err
 	}
@@ -85,7 +58,7 @@ func awaitPostgres(said io.Reader) error {
 	var last string
 	for lines.Scan() {
 		last = lines.Text()
-		if strings.Contains(last, "ready to accept connections") {
+		if strings.Contains(last, pgserver.Ready) {
 			go func() { _, _ = io.Copy(io.Discard, said) }()
 			return nil
 		}

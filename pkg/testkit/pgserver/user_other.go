@@ -1,0 +1,8 @@
+//go:build !linux
+
+package pgserver
+
+import "os/exec"
+
+// asServer leaves a program as it is: root runs no PostgreSQL here.
+func asServer(*exec.Cmd) error { return nil }
