@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"testing"
 )
 
 const loopback = "127.0.0.1"
@@ -50,6 +51,23 @@ func FreePort() int {
 		ln, err := net.Listen("tcp", loopbackAddr(port))
 		if err == nil {
 			_ = ln.Close() // a listener without connections closes at once
+			return port
+		}
+	}
+}
+
+// TakenPort returns a loopback port on which somebody listens until the test ends, while nobody does on the port before: a
+// row of servers that begins there finds its second port in use.
+func TakenPort(t testing.TB) int {
+	t.Helper()
+	for {
+		before, port := FreePort(), FreePort()
+		if port != before+1 { // the block was over, or another test was between
+			continue
+		}
+		ln, err := net.Listen("tcp", loopbackAddr(port))
+		if err == nil {
+			t.Cleanup(func() { _ = ln.Close() }) // a listener without connections closes at once
 			return port
 		}
 	}

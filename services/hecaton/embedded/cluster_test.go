@@ -3,9 +3,7 @@ package embedded_test
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -166,7 +164,7 @@ func TestServersOfOthers(t *testing.T) {
 // Where it cannot start it says why, and leaves nothing behind (goleak would tell).
 func TestStartFails(t *testing.T) {
 	t.Parallel()
-	port := takePort(t)
+	port := testkit.TakenPort(t)
 	gone := testkit.OwnNATS(t)
 	gone.Stop()
 	for name, tt := range map[string]struct {
@@ -209,17 +207,4 @@ func TestStartFails(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	})
-}
-
-// takePort listens on a port whose predecessor is free, and returns it.
-func takePort(t *testing.T) int {
-	t.Helper()
-	for {
-		port := testkit.FreePort() + 1
-		taken, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err == nil {
-			t.Cleanup(func() { _ = taken.Close() })
-			return port
-		}
-	}
 }

@@ -240,7 +240,7 @@ MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=
 // A port in use is named, with the flag that changes it.
 func TestPortInUse(t *testing.T) {
 	t.Parallel()
-	port := takePort(t)
+	port := testkit.TakenPort(t)
 	for flag, role := range map[string]string{"--http-port": "HTTP", "--grpc-port": "gRPC", "--admin-port": "admin"} {
 		args := []string{"up", "--gateways", "2"}
 		for _, other := range []string{"--http-port", "--grpc-port", "--admin-port"} {
@@ -313,18 +313,5 @@ func TestStopAtOnce(t *testing.T) {
 	p := start(t, nil, append(free, "--gateways", "2", "--demo")...)
 	if code := p.stop(); code != 0 {
 		t.Errorf("it ends with %d: %s", code, &p.err)
-	}
-}
-
-// takePort listens on a port whose predecessor is free, and returns it.
-func takePort(t *testing.T) int {
-	t.Helper()
-	for {
-		port := testkit.FreePort() + 1
-		taken, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err == nil {
-			t.Cleanup(func() { _ = taken.Close() })
-			return port
-		}
 	}
 }
