@@ -111,12 +111,14 @@ func (r *run) runTogether(calls []store.Call) error {
 func (r *run) execute(c *store.Call) outcome {
 	t := r.kit.tools[c.Tool]
 	switch {
+	case t == nil && r.kit.unlisted != nil:
+		return unanswered(r.kit.unlisted)
 	case t == nil:
 		return unanswered(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool is not there any more"})
 	case !meant(c, t):
 		return unanswered(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool that has this name now is another one"})
 	case c.Decision == approval.Modified: // nobody has held it against the tool's definition
-		if f := check(c, t); f != nil {
+		if f := r.kit.check(c, t); f != nil {
 			return unanswered(f)
 		}
 	}

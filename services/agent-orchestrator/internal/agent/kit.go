@@ -20,6 +20,7 @@ type kit struct {
 	functions []llm.Function
 	prompts   []string
 	problems  []string
+	unlisted  *tool.Failure // of a call that no tool answers to, as long as a source could not be looked at
 }
 
 // gather begins to open the sources, all at once: one that is slow is not waited for twice.
@@ -91,10 +92,13 @@ func (r *run) openSource(source tool.Source, scope tool.Scope) (opened tool.Kit)
 // arrange makes one set of tools of all kits and what the agent itself has.
 func (k *kit) arrange(mode string, own []tool.Tool) {
 	var all []tool.Tool
-	k.prompts, k.problems = nil, nil
+	k.prompts, k.problems, k.unlisted = nil, nil, nil
 	for i := range k.kits {
 		all = append(all, k.kits[i].Tools...)
 		k.problems = append(k.problems, k.kits[i].Problems...)
+		if k.unlisted == nil {
+			k.unlisted = k.kits[i].Unlisted
+		}
 	}
 	for i := len(k.kits) - 1; i >= 0; i-- {
 		k.prompts = append(k.prompts, k.kits[i].Prompts...)

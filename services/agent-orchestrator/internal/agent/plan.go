@@ -64,7 +64,7 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 			continue
 		}
 		t := r.kit.tools[c.Tool]
-		if p.failed[i] = check(c, t); p.failed[i] != nil {
+		if p.failed[i] = r.kit.check(c, t); p.failed[i] != nil {
 			continue
 		}
 		p.asks[i] = r.settings.mode() == tool.ModeAgent && policy.Asks(t.Spec())
@@ -106,14 +106,16 @@ func (r *run) readPolicy() (approval.Policy, error) {
 	}
 }
 
-// check says why a call is never sent.
-func check(c *store.Call, t tool.Tool) *tool.Failure {
+// check says why a call is not sent. t is nil where no tool has its name.
+func (k *kit) check(c *store.Call, t tool.Tool) *tool.Failure {
 	invalid := func(format string, args ...any) *tool.Failure {
 		return &tool.Failure{Outcome: tool.Invalid, Message: fmt.Sprintf(format, args...)}
 	}
 	switch {
 	case c.Position >= maxCalls:
 		return invalid("at most %d calls of one answer run; call it again", maxCalls)
+	case t == nil && k.unlisted != nil:
+		return k.unlisted
 	case t == nil:
 		return invalid("there is no tool with this name")
 	case c.Args == nil:

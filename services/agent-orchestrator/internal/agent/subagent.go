@@ -44,7 +44,7 @@ func (k *kit) forTask() *kit {
 			tools = append(tools, t)
 		}
 	}
-	own := &kit{}
+	own := &kit{unlisted: k.unlisted}
 	own.offer(tools)
 	return own
 }
@@ -111,7 +111,7 @@ func (s *subAgent) run(ctx context.Context, position int, c llm.Call) string {
 	name := s.kit.nameOf(c.Name)
 	t := s.kit.tools[name]
 	call := store.Call{ID: c.ID, Position: position, Tool: name, Args: object(c.Args)}
-	if f := check(&call, t); f != nil {
+	if f := s.kit.check(&call, t); f != nil {
 		return explain(name, f)
 	}
 	if s.r.settings.mode() == tool.ModeAgent && s.policy.Asks(t.Spec()) {

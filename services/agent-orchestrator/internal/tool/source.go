@@ -35,6 +35,9 @@ type Kit struct {
 	Prompts []string
 	// Problems are for the model and the user: "MCP server x cannot be reached: …".
 	Problems []string
+	// Unlisted is how a call ends that no tool answers to, where the source could not be looked at just now: whether it has
+	// such a tool nobody knows. nil where Tools are all there are, and where another look in this run would change nothing.
+	Unlisted *Failure
 	// Stale reports that the source has other tools by now, so that they are worth gathering again before the model is asked;
 	// nil means never. It is cheap, and says so at most every few seconds.
 	Stale func() bool

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
@@ -378,6 +381,45 @@ func TestNoGateway(t *testing.T) {
 	if len(kit.Tools) != 0 || len(kit.Problems) != 1 || !kit.Stale() {
 		t.Errorf("%+v", kit)
 	}
+	wantFailure(t, kit.Unlisted, tool.NotDelivered, errs.BusUnavailable, "could not be looked up just now")
+}
+
+// A gateway that does not answer in time does not make a run wait, nor is there no tool: it was not looked up. What nobody
+// could answer is not asked for again.
+func TestNotLookedUp(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		err   error
+		again bool
+	}{
+		"no answer in time": {status.FromContextError(context.DeadlineExceeded).Err(), true},
+		"a gateway's fault": {status.Error(codes.Internal, "internal error"), true},
+		"a wrong question":  {status.Error(codes.InvalidArgument, "session_id is too long"), false},
+	} {
+		s := connector.New(silent{err: tt.err})
+		connector.Hurry(s, 0, 0, 0)
+		kit := gather(t, s, scope("s", ""))
+		if len(kit.Tools) != 0 || len(kit.Problems) != 1 || (kit.Unlisted != nil) != tt.again {
+			t.Errorf("%s: %+v", name, kit)
+		}
+		if tt.again {
+			wantFailure(t, kit.Unlisted, tool.NotDelivered, errs.BusUnavailable, "could not be looked up just now")
+		}
+	}
+	_, s := serve(t, node("desk", desktop, "click"))
+	if kit := gather(t, s, scope("s", "")); kit.Unlisted != nil || len(kit.Tools) != 1 {
+		t.Errorf("all were listed: %+v", kit)
+	}
+}
+
+// silent is a gateway that answers no question.
+type silent struct {
+	connector.Gateways
+	err error
+}
+
+func (s silent) ResolveNode(context.Context, *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error) {
+	return nil, s.err
 }
 
 // unreachable is a cluster without gateways, as package toolclient reports it.

@@ -10,5 +10,7 @@
 //   - A call goes to the node that was named when it was decided on, and only while the session still leads there and the
 //     same device answers: type, name and system are its mark. Else it is not delivered, and says why.
 //   - What a node answers, whatever it is, becomes text for the model and images for the user: no answer is a failure.
+//   - Where the nodes' tools could not be looked up ([tool.Kit.Unlisted]), a call of one of them was not delivered: nobody is
+//     told that there is no such tool.
 //   - Of a call that was not answered the [tool.Failure] says whether it may have run.
 package connector

@@ -10,6 +10,7 @@ import (
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
@@ -49,7 +50,13 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 	k := &kit{gateways: s.gateways, patience: s.patience, scope: scope, listed: time.Now()}
 	if err != nil {
 		k.stale.Store(true)
-		return tool.Kit{Stale: k.isStale, Problems: []string{"The tools of browsers and desktops are not available at the moment: " + failed(err).Message}}, nil
+		failure := failed(err)
+		out := tool.Kit{Stale: k.isStale, Problems: []string{"The tools of browsers and desktops are not available at the moment: " + failure.Message}}
+		if failure.Outcome != tool.Invalid { // what nobody could answer, nobody answers later
+			out.Unlisted = unsent(errs.BusUnavailable, "the tools of browsers and desktops could not be looked up just now, so whether "+
+				"one has this name is not known; call it again in a few seconds")
+		}
+		return out, nil
 	}
 	nodes := resp.GetAvailableNodes()
 	if n := resp.GetNode(); n != nil {
