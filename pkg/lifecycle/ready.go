@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 )
 
 // ErrDraining is the failing condition of a pod that shuts down.
@@ -15,10 +16,10 @@ var ErrNotYet = errors.New("not yet")
 // Ready says whether this pod should get new work: every named condition holds and nobody drains it. It is safe for
 // concurrent use; the zero value has no conditions and is ready.
 type Ready struct {
-	mu       sync.Mutex
-	draining bool                                   // guarded by mu
-	states   map[string]error                       // guarded by mu
-	checks   map[string]func(context.Context) error // guarded by mu
+	mu      sync.Mutex
+	drained time.Time                              // guarded by mu; when Drain was called, zero before
+	states  map[string]error                       // guarded by mu
+	checks  map[string]func(context.Context) error // guarded by mu
 }
 
 // NewReady returns a Ready whose conditions are all still to be met.
@@ -55,14 +56,34 @@ func (r *Ready) Watch(name string, check func(ctx context.Context) error) {
 func (r *Ready) Drain() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.draining = true
+	if r.drained.IsZero() {
+		r.drained = time.Now()
+	}
+}
+
+// Linger returns once the pod has been draining for d, or ctx ends. Load balancers need a moment to see that a pod is not
+// ready, and send it requests until then (docs/architecture.md, "Drain").
+func (r *Ready) Linger(ctx context.Context, d time.Duration) {
+	r.Drain()
+	r.mu.Lock()
+	left := time.Until(r.drained.Add(d))
+	r.mu.Unlock()
+	if left <= 0 {
+		return
+	}
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // Draining reports whether Drain was called.
 func (r *Ready) Draining() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.draining
+	return !r.drained.IsZero()
 }
 
 // Failing returns the conditions that do not hold, by name; none means ready. Draining counts as the condition "drain".
@@ -78,7 +99,7 @@ func (r *Ready) Failing(ctx context.Context) map[string]error {
 			failing[name] = err
 		}
 	}
-	if r.draining {
+	if !r.drained.IsZero() {
 		failing["drain"] = ErrDraining
 	}
 	for name, check := range r.checks {

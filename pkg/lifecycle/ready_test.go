@@ -72,3 +72,31 @@ func TestWatchedConditionsAreAskedTogether(t *testing.T) {
 		}
 	})
 }
+
+func TestLingerCountsFromTheDrain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r lifecycle.Ready
+		linger := func(ctx context.Context, want time.Duration) {
+			t.Helper()
+			began := time.Now()
+			r.Linger(ctx, 3*time.Second)
+			if took := time.Since(began); took != want {
+				t.Errorf("it took %s, want %s", took, want)
+			}
+		}
+		r.Drain()
+		<-time.After(time.Second)
+		r.Drain() // which is not the beginning
+		ended, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		linger(ended, 500*time.Millisecond)
+		linger(t.Context(), 1500*time.Millisecond)
+		linger(t.Context(), 0)
+		var other lifecycle.Ready // that begins to drain by this
+		other.Linger(t.Context(), 3*time.Second)
+		if !other.Draining() {
+			t.Error("it does not drain")
+		}
+	})
+}

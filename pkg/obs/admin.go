@@ -29,6 +29,7 @@ type Admin struct {
 	metrics prometheus.Gatherer
 	ready   *lifecycle.Ready
 	log     *slog.Logger
+	mux     *http.ServeMux
 	server  *http.Server
 
 	// set by Listen
@@ -37,7 +38,8 @@ type Admin struct {
 
 // NewAdmin returns an Admin for addr. A nil logger means discard.
 func NewAdmin(addr string, metrics prometheus.Gatherer, ready *lifecycle.Ready, log *slog.Logger) *Admin {
-	a := &Admin{addr: addr, metrics: metrics, ready: ready, log: OrDiscard(log)}
+	a := &Admin{addr: addr, metrics: metrics, ready: ready, log: OrDiscard(log), mux: http.NewServeMux()}
+	a.routes()
 	a.server = &http.Server{
 		Handler:           a.Handler(),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -100,9 +102,15 @@ func (a *Admin) Close(context.Context) error {
 	return nil
 }
 
-// Handler returns what the port serves.
-func (a *Admin) Handler() http.Handler {
-	mux := http.NewServeMux()
+// Handle adds what a service has beyond the usual; call it before Listen. The pattern is that of [http.ServeMux].
+func (a *Admin) Handle(pattern string, h http.Handler) { a.mux.Handle(pattern, h) }
+
+// Handler returns what the port serves. Pages that a browser shows cannot change anything: who can reach the port of a
+// cluster on a laptop is also every site that its owner visits.
+func (a *Admin) Handler() http.Handler { return http.NewCrossOriginProtection().Handler(a.mux) }
+
+func (a *Admin) routes() {
+	mux := a.mux
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"status": "alive"})
 	})
@@ -115,7 +123,6 @@ func (a *Admin) Handler() http.Handler {
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	return mux
 }
 
 // readyz answers 200, or 503 with the conditions that fail and why.

@@ -100,6 +100,23 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+func TestAServiceAddsRoutes(t *testing.T) {
+	t.Parallel()
+	admin := obs.NewAdmin("", prometheus.NewRegistry(), &lifecycle.Ready{}, nil)
+	admin.Handle("POST /thing", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	for site, want := range map[string]int{"": http.StatusAccepted, "cross-site": http.StatusForbidden} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/thing", nil)
+		if site != "" {
+			req.Header.Set("Sec-Fetch-Site", site)
+		}
+		w := httptest.NewRecorder()
+		admin.Handler().ServeHTTP(w, req)
+		if w.Code != want {
+			t.Errorf("from site %q: %d, want %d", site, w.Code, want)
+		}
+	}
+}
+
 func TestAdminAsAPart(t *testing.T) {
 	t.Parallel()
 	admin := obs.NewAdmin("127.0.0.1:0", prometheus.NewRegistry(), &lifecycle.Ready{}, nil)

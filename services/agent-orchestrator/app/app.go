@@ -99,11 +99,11 @@ func New(cfg Config, opts Options) (*App, error) {
 
 // Run starts the parts in order, serves until ctx ends, and stops them in reverse:
 //
-//  1. Readiness fails; new runs are refused.
+//  1. Readiness fails, and those who ask have DrainDelay to notice; then new runs are refused.
 //  2. The runs of this pod are let go of, and others adopt them; then streams end, and their clients follow elsewhere.
 //  3. Requests in progress finish, and the connections close.
 func (a *App) Run(ctx context.Context) error {
-	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.StopTimeout}
+	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.DrainDelay + a.cfg.StopTimeout}
 	a.admin.AddTo(g)
 	a.tracing.AddTo(g)
 	g.Add("store", a.openStore, a.closeStore)
@@ -130,6 +130,7 @@ func (a *App) begin(context.Context) error {
 func (a *App) drain(ctx context.Context) error {
 	a.ready.Drain()
 	a.grpc.Drain()
+	a.ready.Linger(ctx, a.cfg.DrainDelay)
 	a.api.Drain()
 	err := a.engine.Stop(ctx)
 	a.live.Drain()

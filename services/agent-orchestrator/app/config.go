@@ -51,7 +51,8 @@ type Config struct {
 	MaxRuns       int           `conf:"max-runs" env:"MAX_RUNS" default:"2000" help:"runs of this pod at one time"`
 	MaxFile       config.Size   `conf:"max-file" env:"MAX_FILE" default:"32MiB" help:"largest file of a user"`
 	MaxToolResult config.Size   `conf:"max-tool-result" env:"MAX_TOOL_RESULT" default:"64KiB" help:"how much of a tool's result a model is told"`
-	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown"`
+	DrainDelay    time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long clients have at shutdown to notice that the pod is not ready, while it still serves"`
+	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown, after drain-delay"`
 
 	Services auth.ServiceAuth
 	Log      obs.LogConfig
@@ -67,6 +68,9 @@ func (c Config) Validate() error {
 		}
 	}
 	positive("stop-timeout", c.StopTimeout)
+	if c.DrainDelay < 0 {
+		problems = append(problems, errors.New("drain-delay must not be negative"))
+	}
 	positive("llm-stall-timeout", c.StallTimeout)
 	positive("approval-ttl", c.ApprovalTTL)
 	if c.LeaseTTL < 100*time.Millisecond {

@@ -150,6 +150,7 @@ func (c *Cluster) registryConfig(i int, addr string) registry.Config {
 	cfg.PodName = fmt.Sprintf("registry-%d", i)
 	cfg.GRPCAddr, cfg.AdminAddr = addr, "127.0.0.1:0"
 	cfg.RedisURL, cfg.NATSURL = config.Secret(c.opts.RedisURL), config.Secret(c.opts.NATSURL)
+	cfg.DrainDelay = 0
 	if c.opts.Registry != nil {
 		c.opts.Registry(&cfg)
 	}
@@ -206,8 +207,7 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	cfg.NATSURL = config.Secret(c.opts.NATSURL)
 	cfg.RegistryAddr, cfg.OrchestratorAddr = c.registryTarget(), c.orchestratorTarget(i)
 	cfg.Auth.Mode = auth.Trusted
-	cfg.DrainSpread = 200 * time.Millisecond
-	cfg.DrainGrace = 5 * time.Second
+	cfg.DrainDelay, cfg.DrainSpread, cfg.DrainGrace = 0, 200*time.Millisecond, 5*time.Second
 	if c.opts.Gateway != nil {
 		c.opts.Gateway(i, &cfg)
 	}

@@ -77,7 +77,7 @@ func (o *Orchestrator) config() orchestrator.Config {
 	cfg.DatabaseURL, cfg.BlobURL = config.Secret(o.c.opts.Database), config.Secret("file://"+o.c.Blobs)
 	cfg.SecretKeys = config.Secret(base64.StdEncoding.EncodeToString([]byte("a key of these tests, 32 bytes..")))
 	cfg.RedisURL, cfg.NATSURL = config.Secret(o.c.opts.RedisURL), config.Secret(o.c.opts.NATSURL)
-	cfg.LLM, cfg.LeaseTTL, cfg.StopTimeout = orchestrator.LLMOffline, LeaseTTL, 5*time.Second
+	cfg.LLM, cfg.LeaseTTL, cfg.DrainDelay, cfg.StopTimeout = orchestrator.LLMOffline, LeaseTTL, 0, 5*time.Second
 	if o.c.opts.Model != "" {
 		cfg.LLM, cfg.OpenAIURL, cfg.OpenAIModel = orchestrator.LLMOpenAI, o.c.opts.Model, modeltest.Model
 	}

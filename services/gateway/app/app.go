@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
@@ -95,8 +94,10 @@ func New(cfg Config, opts Options) (*App, error) {
 		budget: frame.NewBudget(int64(cfg.InFlight)),
 	}
 	a.counts = metrics.New(a.metrics)
-	a.job = &drain.Job{Hub: a.hub, Spread: cfg.DrainSpread, Logger: log}
-	metrics.Gauges(a.metrics, a.hub, a.job.Left)
+	a.job = drain.New(drain.Config{
+		Pod: pod{a}, Begin: a.leave, Delay: cfg.DrainDelay, Pace: cfg.pace(), Logger: log,
+	})
+	metrics.Gauges(a.metrics, a.hub, a.job)
 	var err error
 	if a.auth, err = auth.New(cfg.Auth, log); err != nil {
 		return nil, err
@@ -107,12 +108,13 @@ func New(cfg Config, opts Options) (*App, error) {
 	}
 	a.tracing = obs.NewTracing(obs.Pod{Service: "gateway", Instance: cfg.PodName, Version: opts.Version}, cfg.Trace.Ratio, exporter, log)
 	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
+	a.admin.Handle(drain.Path, a.job.Handler())
 	return a, nil
 }
 
 // Run starts the parts in order, serves until ctx ends, drains, and stops them in reverse.
 func (a *App) Run(ctx context.Context) error {
-	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.DrainGrace + 10*time.Second}
+	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.DrainDelay + a.cfg.DrainGrace + lastWords}
 	a.admin.AddTo(g)
 	a.tracing.AddTo(g)
 	g.Add("bus", a.startBus, stop(func() { a.bus.Close() }))
@@ -239,20 +241,9 @@ func (a *App) listenEdge(ctx context.Context) error {
 func (a *App) begin(context.Context) error {
 	a.ready.Watch("jwks", a.auth.Check)
 	a.ready.Set("started", nil)
+	a.job.Open()
 	close(a.started)
 	a.log.Info("gateway serves", "http", a.edge.Addr(), "grpc", a.grpc.Addr(), "admin", a.admin.Addr())
-	return nil
-}
-
-func (a *App) drain(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, a.cfg.DrainGrace)
-	defer cancel()
-	a.ready.Drain()
-	a.grpc.Drain() // the same for those who ask over gRPC
-	close(a.draining)
-	a.job.Holder = a.holder
-	a.job.Run(ctx)
-	a.router.Drain(ctx)
 	return nil
 }
 

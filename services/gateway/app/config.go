@@ -7,6 +7,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
 )
 
 // Config is a gateway's configuration.
@@ -38,8 +39,10 @@ type Config struct {
 	PingInterval   time.Duration `conf:"ping-interval" env:"PING_INTERVAL" default:"20s" help:"how often clients are pinged"`
 	HeartbeatLimit time.Duration `conf:"heartbeat-limit" env:"HEARTBEAT_LIMIT" default:"60s" help:"how long a node may be silent"`
 
+	DrainDelay  time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long load balancers have to notice that the pod is not ready, before a drain closes the first connection"`
 	DrainSpread time.Duration `conf:"drain-spread" env:"DRAIN_SPREAD" default:"5s" help:"time over which a drain closes connections"`
-	DrainGrace  time.Duration `conf:"drain-grace" env:"DRAIN_GRACE" default:"20s" help:"time that calls in flight have at shutdown"`
+	DrainRate   int           `conf:"drain-rate" env:"DRAIN_RATE" default:"1000" help:"connections a second that a drain closes at most; 0 for no limit. The grace period wins"`
+	DrainGrace  time.Duration `conf:"drain-grace" env:"DRAIN_GRACE" default:"20s" help:"time that calls in flight have at shutdown, after drain-delay"`
 }
 
 // Validate reports what cannot work.
@@ -54,5 +57,10 @@ func (c Config) Validate() error {
 	if c.PingInterval <= 0 || c.HeartbeatLimit <= 0 || c.WriteTimeout <= 0 {
 		errs = append(errs, errors.New("ping-interval, heartbeat-limit and write-timeout must be positive"))
 	}
-	return errors.Join(errs...)
+	if c.DrainDelay < 0 || c.DrainGrace < 0 {
+		errs = append(errs, errors.New("drain-delay and drain-grace must not be negative"))
+	}
+	return errors.Join(append(errs, c.pace().Validate())...)
 }
+
+func (c Config) pace() drain.Pace { return drain.Pace{Spread: c.DrainSpread, Rate: c.DrainRate} }

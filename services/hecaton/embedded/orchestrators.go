@@ -58,7 +58,7 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 	}
 	cfg.PodName = fmt.Sprintf("orchestrator-%d", i)
 	cfg.GRPCAddr, cfg.AdminAddr = c.agents[i], address(loopback, c.opts.OrchestratorPorts.plus(i).Admin)
-	cfg.NATSURL, cfg.RedisURL = c.NATSURL, c.RedisURL
+	cfg.NATSURL, cfg.RedisURL, cfg.DrainDelay = c.NATSURL, c.RedisURL, 0
 	cfg.DatabaseURL, cfg.BlobURL, cfg.SecretKeys = c.data.database, c.data.files, c.data.key
 	c.opts.Model.configure(&cfg)
 	if c.opts.Auth.Mode == auth.Trusted {

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// drainSpread is short: there is no other pod that could be overrun.
+	// drainSpread is short: there is no other pod that could be overrun. Nobody has to notice a drain either, so no pod
+	// has a delay.
 	drainSpread = 100 * time.Millisecond
 	// stopTimeout leaves room for the gateways' own.
 	stopTimeout = 2 * time.Minute
@@ -26,7 +27,7 @@ func (c *Cluster) startRegistry(ctx context.Context) (*pod, error) {
 	}
 	cfg.PodName = "registry-0"
 	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.RegistryPorts.GRPC), address(loopback, c.opts.RegistryPorts.Admin)
-	cfg.RedisURL, cfg.NATSURL = c.RedisURL, c.NATSURL
+	cfg.RedisURL, cfg.NATSURL, cfg.DrainDelay = c.RedisURL, c.NATSURL, 0
 	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
 	app, err := registry.New(cfg, registry.Options{Logger: c.opts.Logger, Version: c.opts.Version})
 	if err != nil {
@@ -65,7 +66,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.NATSURL, cfg.RegistryAddr = c.NATSURL, "passthrough:///"+c.Registry.GRPC
 	cfg.Auth, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Services, c.opts.Trace
 	cfg.OrchestratorAddr = strings.Join(c.agents, ",")
-	cfg.DrainSpread = drainSpread
+	cfg.DrainSpread, cfg.DrainDelay = drainSpread, 0
 	if c.opts.Gateway != nil {
 		c.opts.Gateway(i, &cfg)
 	}

@@ -84,7 +84,7 @@ func New(cfg Config, opts Options) (*App, error) {
 //  2. The sweep in progress finishes.
 //  3. What was announced reaches the bus, and the connections close.
 func (a *App) Run(ctx context.Context) error {
-	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.StopTimeout}
+	g := &lifecycle.Group{Logger: a.log, StopTimeout: a.cfg.DrainDelay + a.cfg.StopTimeout}
 	a.admin.AddTo(g)
 	a.tracing.AddTo(g)
 	g.Add("redis", a.openRedis, a.closeRedis)
@@ -155,10 +155,11 @@ func (a *App) begin(context.Context) error {
 	return nil
 }
 
-// drain has nothing begin here any more.
-func (a *App) drain(context.Context) error {
+// drain has nothing begin here any more, once those who ask had time to notice.
+func (a *App) drain(ctx context.Context) error {
 	a.ready.Drain()
 	a.grpc.Drain()
+	a.ready.Linger(ctx, a.cfg.DrainDelay)
 	a.feed.Drain()
 	return nil
 }

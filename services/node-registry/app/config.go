@@ -23,7 +23,8 @@ type Config struct {
 	Lease        time.Duration `conf:"lease" env:"LEASE" default:"60s" help:"how long a node is present without a sign of life"`
 	SweepEvery   time.Duration `conf:"sweep-every" env:"SWEEP_EVERY" default:"30s" help:"how often expired nodes are removed and announced"`
 	SessionTTL   time.Duration `conf:"session-ttl" env:"SESSION_TTL" default:"24h" help:"how long the binding of a session outlives its last use"`
-	StopTimeout  time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"10s" help:"time that requests have at shutdown"`
+	DrainDelay   time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long clients have at shutdown to notice that the pod is not ready, while it still serves"`
+	StopTimeout  time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"10s" help:"time that requests have at shutdown, after drain-delay"`
 
 	Services auth.ServiceAuth
 	Log      obs.LogConfig
@@ -39,6 +40,9 @@ func (c Config) Validate() error {
 	// Redis counts in milliseconds.
 	if min(c.Lease, c.SweepEvery, c.SessionTTL) < time.Millisecond {
 		problems = append(problems, errors.New("lease, sweep-every and session-ttl must be at least 1ms"))
+	}
+	if c.DrainDelay < 0 {
+		problems = append(problems, errors.New("drain-delay must not be negative"))
 	}
 	return errors.Join(problems...)
 }

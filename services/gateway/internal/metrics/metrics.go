@@ -9,6 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
 )
 
 // Metrics are one pod's.
@@ -77,11 +78,21 @@ func (m *Metrics) CallEnded(err *errs.Error, took time.Duration) {
 // Counter counts what a pod holds.
 type Counter interface{ Counts() *nodev1.GatewayStats }
 
-// Gauges registers what is counted when somebody looks: what c holds, and the connections that a drain has left.
-func Gauges(r prometheus.Registerer, c Counter, draining func() int64) {
-	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "hecaton_gateway_drain_connections", Help: "Connections that the drain in progress has still to close.",
-	}, func() float64 { return float64(draining()) }))
+// Gauges registers what is counted when somebody looks: what c holds, and how far a drain is.
+func Gauges(r prometheus.Registerer, c Counter, d *drain.Job) {
+	progress := func(name, help string, value func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+	}
+	progress("hecaton_gateway_drain_state", "How far a drain is: 0 nobody drains the pod, 1 it drains, 2 it is drained.",
+		func() float64 { return float64(d.Status().State) })
+	progress("hecaton_gateway_drain_connections", "Connections that the drain in progress has still to close.", func() float64 {
+		if s := d.Status(); s.State != drain.Serving {
+			return float64(s.ConnectionsLeft)
+		}
+		return 0
+	})
+	progress("hecaton_gateway_drain_seconds", "How long the drain took, or takes so far; 0 before one.",
+		func() float64 { return d.Took().Seconds() })
 	gauge := func(name, help string, labels prometheus.Labels, value func(*nodev1.GatewayStats) int32) {
 		r.MustRegister(prometheus.NewGaugeFunc(
 			prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
