@@ -40,14 +40,21 @@ func defaultTiming() timing {
 	}
 }
 
-// backoff counts attempts. Full jitter spreads the nodes of a pod that drained or died evenly over the ceiling; the first
-// ceiling is short enough to be "at once" for a person.
-type backoff struct {
+// Backoff says how long to wait before connecting again. Full jitter spreads the nodes of a pod that drained or died evenly
+// over the ceiling; the first ceiling is short enough to be "at once" for a person. It is for one goroutine.
+type Backoff struct {
 	base, max time.Duration
 	attempt   int
 }
 
-func (b *backoff) next() time.Duration {
+// NewBackoff returns the pauses of a [Node], for programs that speak the protocol themselves.
+func NewBackoff() *Backoff {
+	t := defaultTiming()
+	return &Backoff{base: t.retryBase, max: t.retryMax}
+}
+
+// Next returns how long to wait now.
+func (b *Backoff) Next() time.Duration {
 	ceiling := b.max
 	if shift := b.attempt; shift < 30 && b.base<<shift < b.max {
 		ceiling = b.base << shift
@@ -56,4 +63,5 @@ func (b *backoff) next() time.Duration {
 	return rand.N(ceiling)
 }
 
-func (b *backoff) reset() { b.attempt = 0 }
+// Reset begins anew, after a connection that has lasted.
+func (b *Backoff) Reset() { b.attempt = 0 }

@@ -89,14 +89,14 @@ func (n *Node) Run(ctx context.Context) error {
 }
 
 func (n *Node) stayConnected(ctx context.Context) error {
-	pause := backoff{base: n.timing.retryBase, max: n.timing.retryMax}
+	pause := Backoff{base: n.timing.retryBase, max: n.timing.retryMax}
 	crowded := 0
 	for {
 		n.enter(State{Phase: Connecting})
 		began := time.Now()
 		err := n.connectOnce(ctx)
 		if time.Since(began) >= n.timing.stable {
-			pause.reset()
+			pause.Reset()
 		}
 		if crowded++; !errors.Is(err, ErrTooManyNodes) {
 			crowded = 0
@@ -107,7 +107,7 @@ func (n *Node) stayConnected(ctx context.Context) error {
 		case permanent(err), crowded == maxCrowdedAttempts:
 			return fmt.Errorf("node: %w", err)
 		}
-		wait := pause.next()
+		wait := pause.Next()
 		n.opts.Logger.WarnContext(ctx, "node disconnected", "error", err, "retry_in", wait)
 		n.enter(State{Phase: Disconnected, Err: err, Retry: wait})
 		select {

@@ -263,16 +263,16 @@ func TestBackoffIsFullJitterUnderAGrowingCeiling(t *testing.T) {
 	ceilings := []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second}
 	highest := make([]time.Duration, len(ceilings))
 	for range 2000 {
-		b := backoff{base: standard.retryBase, max: standard.retryMax}
+		b := NewBackoff()
 		for i, ceiling := range ceilings {
-			d := b.next()
+			d := b.Next()
 			if d < 0 || d >= ceiling {
 				t.Fatalf("attempt %d waits %v of %v", i, d, ceiling)
 			}
 			highest[i] = max(highest[i], d)
 		}
-		b.reset()
-		if d := b.next(); d >= ceilings[0] {
+		b.Reset()
+		if d := b.Next(); d >= ceilings[0] {
 			t.Fatalf("after reset %v", d)
 		}
 	}
@@ -281,8 +281,8 @@ func TestBackoffIsFullJitterUnderAGrowingCeiling(t *testing.T) {
 			t.Errorf("2000 draws under %v stayed below %v", ceiling, highest[i])
 		}
 	}
-	forever := backoff{base: standard.retryBase, max: standard.retryMax, attempt: 1 << 40}
-	if d := forever.next(); d >= standard.retryMax {
+	forever := Backoff{base: standard.retryBase, max: standard.retryMax, attempt: 1 << 40}
+	if d := forever.Next(); d >= standard.retryMax {
 		t.Fatal(d)
 	}
 }
