@@ -109,7 +109,7 @@ func configuration(t *testing.T) app.Config {
 	if err := config.Defaults(&cfg); err != nil {
 		t.Fatal(err)
 	}
-	cfg.NATSURL = ""
+	cfg.NATSURL, cfg.DrainDelay = "", 0
 	return cfg
 }
 

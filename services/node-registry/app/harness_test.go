@@ -65,6 +65,7 @@ func start(t testing.TB, s servers, change func(*app.Config)) *replica {
 	if err := config.Defaults(&cfg); err != nil {
 		t.Fatal(err)
 	}
+	cfg.DrainDelay = 0 // its clients know that it stops
 	if change != nil {
 		change(&cfg)
 	}

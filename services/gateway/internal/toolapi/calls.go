@@ -158,6 +158,16 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 	return nil
 }
 
+// admit refuses what a stream is asked that shall end.
+func (c *callStream) admit() error {
+	select {
+	case <-c.Draining:
+		return errs.New(errs.Draining, "this pod is shutting down")
+	default:
+		return nil
+	}
+}
+
 // send hands the call to the router, unless it was given up meanwhile.
 func (o *openCall) send(req router.Request, node ids.NodeID) {
 	c := o.stream

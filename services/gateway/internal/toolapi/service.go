@@ -28,7 +28,8 @@ type Service struct {
 	Presence  *presence.Client
 	Fanout    *fanout.Fanout
 	Workflows *workflow.Runner
-	// Draining is closed when new calls are refused.
+	// Draining is closed when streams of calls shall end. Single calls are served for as long as there is a server: who makes
+	// one may know no other pod.
 	Draining <-chan struct{}
 
 	receivers sync.WaitGroup // one for each stream of calls
@@ -37,19 +38,7 @@ type Service struct {
 // Wait returns when no goroutine of the service is left; call it after the gRPC server has stopped.
 func (s *Service) Wait() { s.receivers.Wait() }
 
-func (s *Service) admit() error {
-	select {
-	case <-s.Draining:
-		return errs.New(errs.Draining, "this pod is shutting down")
-	default:
-		return nil
-	}
-}
-
 func (s *Service) call(ctx context.Context, c *toolv1.Call, progress func([]byte)) (*router.Answer, error) {
-	if err := s.admit(); err != nil {
-		return nil, err
-	}
 	req, err := request(ctx, c)
 	if err != nil {
 		return nil, err
@@ -68,9 +57,6 @@ func (s *Service) callTool(ctx context.Context, req *toolv1.CallToolRequest) (an
 
 // ExecuteWorkflow implements ToolService.
 func (s *Service) ExecuteWorkflow(ctx context.Context, req *toolv1.ExecuteWorkflowRequest) (*toolv1.ExecuteWorkflowResponse, error) {
-	if err := s.admit(); err != nil {
-		return nil, err
-	}
 	if req.GetUserId() == "" || req.GetWorkflowId() == "" {
 		return nil, invalid("user_id and workflow_id are required")
 	}

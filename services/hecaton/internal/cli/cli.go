@@ -50,9 +50,12 @@ func commands() []command {
 		{"chat", "", "talk to an agent that uses a user's nodes", runChat},
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
+		{"token", "", "mint a user's token with the gateways' key", mintToken},
+		{"drain", "", "empty gateways before they are stopped", drain},
 		{"gateway", "", "run one gateway alone", runGateway},
 		{"node-registry", "", "run one node-registry alone", runRegistry},
 		{"agent-orchestrator", "", "run one agent-orchestrator alone", runOrchestrator},
+		{"healthcheck", "", "fail unless a service on this machine is ready", healthcheck},
 		{"version", "", "say which build this is", printVersion},
 	}
 }

@@ -160,7 +160,7 @@ func cluster(t testing.TB) *embedded.Cluster {
 
 func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
-	all := []string{"up", "node", "call", "nodes", "watch", "gateway", "node-registry", "agent-orchestrator", "version"}
+	all := []string{"up", "node", "call", "nodes", "watch", "drain", "gateway", "node-registry", "agent-orchestrator", "version"}
 	for _, args := range [][]string{nil, {"help"}, {"--help"}, {"-h"}} {
 		code, out, err := do(t, args...)
 		if code != 0 || err != "" {
@@ -207,6 +207,7 @@ func TestUsage(t *testing.T) {
 		{"call --user ana --server localhost x", "must be a URL"},
 		{"nodes", "--user"},
 		{"watch", "--user"},
+		{"drain", "--admin"},
 		{"node", "--user"},
 		{"node --user ana --dir /does/not/exist", "/does/not/exist"},
 		{"node --user ana --tools fly", `no tool "fly"`},
@@ -214,6 +215,8 @@ func TestUsage(t *testing.T) {
 		{"gateway", "gRPC must be closed to strangers"},
 		{"gateway --auth-mode jwt --open-services", "JWT"},
 		{"node-registry --lease x", "--lease"},
+		{"node-registry", "gRPC must be closed to strangers"},
+		{"agent-orchestrator --database-url sqlite:///x --blob-url mem:// --secret-keys x", "gRPC must be closed to strangers"},
 		{"agent-orchestrator", "--database-url (DATABASE_URL) is required"},
 		{"agent-orchestrator --database-url sqlite:///x --blob-url mem:// --secret-keys x --stop-timeout 0s", "stop-timeout"},
 		{"up --orchestrators 0", "--orchestrators must be at least 1"},
