@@ -49,6 +49,18 @@ fuzz: ## run every fuzz target for FUZZTIME (10000x: a count, or a time such as 
 bench: ## measure a call beside a bare relay in one run, and print the ratios
 	go run ./services/e2e/bench $(BENCHFLAGS)
 
+## ---- deploy ----
+
+.PHONY: k8s chart manifests
+k8s: ## build Kubernetes and helm from their Go modules, once (about seven minutes)
+	scripts/k8s/build.sh
+
+chart: k8s ## check the Helm chart against a Kubernetes API server
+	scripts/ci/chart.sh
+
+manifests: k8s ## make deploy/kubernetes from the Helm chart
+	scripts/manifests.sh
+
 ## ---- code ----
 
 .PHONY: generate tidy fmt lint

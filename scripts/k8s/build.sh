@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds everything a cluster needs from Go modules, once: what is there stays.
-# Needs only Go (and docker, for the pause image). FORCE=1 builds anew.
+# Builds everything a cluster needs from Go modules, unless it is there already.
+# Needs only Go (and docker, for the pause image).
 # shellcheck source-path=SCRIPTDIR source=env.sh
 source "$(dirname "$0")/env.sh"
 export CGO_ENABLED=0 GOWORK=off # kube is a module of its own, outside of the workspace
@@ -9,7 +9,11 @@ minor=${version#v1.} minor=${minor%%.*}
 cni=v1.9.1 helm=v3.22.0
 
 mkdir -p "$K8S_BIN/cni"
-have() { [[ -z ${FORCE:-} && -e $K8S_BIN/$1 ]]; }
+inputs=$(cat "$here/build.sh" "$here"/kube/{go.*,*.go,*/*.go} | sha256sum)
+if [[ $(cat "$K8S_BIN/inputs" 2>/dev/null) != "$inputs" ]]; then
+	rm -f "$K8S_BIN"/{kube,helm,pause.tar,cni/*}
+fi
+have() { [[ -e $K8S_BIN/$1 ]]; }
 
 if ! have kube; then
 	flags="-s -w"
@@ -39,3 +43,4 @@ if ! have pause.tar; then
 	docker save -o "$K8S_BIN/pause.tar" localhost/pause:1
 	rm -r "$work"
 fi
+echo "$inputs" >"$K8S_BIN/inputs"

@@ -1,0 +1,193 @@
+{{- /*
+The Deployment of one program, of a dict:
+  root       the chart
+  component  its name, which is that of its program and image
+  values     what values.yaml says of it
+  fixed      how many pods there are; nil where something else decides
+  ports      name: number, "admin" among them
+  env        variables of its own, as YAML
+  stop       seconds it takes to stop at most
+  files      the volume with users' files; optional
+*/ -}}
+{{- define "hecaton.deployment" -}}
+{{- $v := .values -}}
+{{- $tls := .root.Values.serviceTLS.secretName -}}
+{{- $creds := and (not .root.Values.nats.enabled) .root.Values.secrets.natsCreds.key -}}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ include "hecaton.name" . }}
+  labels:
+    {{- include "hecaton.labels" . | nindent 4 }}
+spec:
+  {{- if not (kindIs "invalid" .fixed) }}
+  replicas: {{ .fixed }}
+  {{- end }}
+  strategy:
+    rollingUpdate: {maxSurge: 1, maxUnavailable: 0}
+  selector:
+    matchLabels:
+      {{- include "hecaton.selector" . | nindent 6 }}
+  template:
+    metadata:
+      labels:
+        {{- include "hecaton.labels" . | nindent 8 }}
+      annotations:
+        prometheus.io/scrape: "true"
+        prometheus.io/port: {{ .ports.admin | quote }}
+        prometheus.io/path: /metrics
+        {{- with $v.config }}
+        checksum/config: {{ toYaml . | sha256sum }}
+        {{- end }}
+        {{- with $v.podAnnotations }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+    spec:
+      {{- include "hecaton.podBasics" .root | nindent 6 }}
+      terminationGracePeriodSeconds: {{ .stop }}
+      securityContext:
+        {{- include "hecaton.podSecurity" 65532 | nindent 8 }}
+      topologySpreadConstraints:
+        {{- include "hecaton.spread" (merge (dict "revision" true) .) | trim | nindent 8 }}
+      tolerations:
+        {{- include "hecaton.tolerations" .root | trim | nindent 8 }}
+      {{- with $v.nodeSelector }}
+      nodeSelector:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $v.affinity }}
+      affinity:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with $v.priorityClassName }}
+      priorityClassName: {{ . }}
+      {{- end }}
+      containers:
+        - name: {{ .component }}
+          image: {{ include "hecaton.image" (dict "root" .root "program" .component) | quote }}
+          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+          {{- if $v.config }}
+          args: [--config, /etc/hecaton/config/config.yaml]
+          {{- end }}
+          env:
+            {{- include "hecaton.env" .root | nindent 12 }}
+            {{- .env | trim | nindent 12 }}
+            {{- with $v.env }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
+          ports:
+            {{- range $name, $port := .ports }}
+            - {name: {{ $name }}, containerPort: {{ $port }}}
+            {{- end }}
+          # Alive says nothing of its neighbours: starting again would not bring them back. The readiness that does, takes up to
+          # 0.9 s to answer.
+          startupProbe:
+            httpGet: {path: /livez, port: admin}
+            periodSeconds: 1
+            failureThreshold: 60
+          livenessProbe:
+            httpGet: {path: /livez, port: admin}
+            periodSeconds: 10
+            timeoutSeconds: 5
+            failureThreshold: 3
+          readinessProbe:
+            httpGet: {path: /readyz, port: admin}
+            periodSeconds: 2
+            timeoutSeconds: 2
+            failureThreshold: 2
+          resources:
+            {{- toYaml $v.resources | nindent 12 }}
+          securityContext:
+            {{- include "hecaton.containerSecurity" . | nindent 12 }}
+          {{- if or $v.config $tls $creds .files }}
+          volumeMounts:
+            {{- if $v.config }}
+            - {name: config, mountPath: /etc/hecaton/config, readOnly: true}
+            {{- end }}
+            {{- if $tls }}
+            - {name: tls, mountPath: /etc/hecaton/tls, readOnly: true}
+            {{- end }}
+            {{- if $creds }}
+            - {name: nats, mountPath: /etc/hecaton/nats, readOnly: true}
+            {{- end }}
+            {{- if .files }}
+            - {name: files, mountPath: /var/lib/hecaton/files}
+            {{- end }}
+          {{- end }}
+      {{- if or $v.config $tls $creds .files }}
+      volumes:
+        {{- if $v.config }}
+        - name: config
+          configMap: {name: {{ include "hecaton.name" . }}}
+        {{- end }}
+        {{- if $tls }}
+        - name: tls
+          secret: {secretName: {{ $tls }}, defaultMode: 0440}
+        {{- end }}
+        {{- if $creds }}
+        {{- $from := .root.Values.secrets.natsCreds }}
+        - name: nats
+          secret:
+            secretName: {{ default .root.Values.secrets.name $from.name }}
+            defaultMode: 0440
+            items: [{key: {{ $from.key }}, path: creds}]
+        {{- end }}
+        {{- with .files }}
+        - name: files
+          {{- toYaml . | nindent 10 }}
+        {{- end }}
+      {{- end }}
+{{- end -}}
+
+{{- /* A Deployment's configuration file. */ -}}
+{{- define "hecaton.config" -}}
+{{- if .values.config }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ include "hecaton.name" . }}
+  labels:
+    {{- include "hecaton.labels" . | nindent 4 }}
+data:
+  config.yaml: |
+    {{- toYaml .values.config | nindent 4 }}
+{{- end }}
+{{- end -}}
+
+{{- /* A Service without an address of its own: its name leads to every pod, so that callers spread their calls themselves. */ -}}
+{{- define "hecaton.headless" -}}
+---
+apiVersion: v1
+kind: Service
+metadata:
+  name: {{ include "hecaton.name" . }}{{ .suffix }}
+  labels:
+    {{- include "hecaton.labels" . | nindent 4 }}
+spec:
+  clusterIP: None
+  selector:
+    {{- include "hecaton.selector" . | nindent 4 }}
+  ports:
+    {{- range $name, $port := omit .ports "http" }}
+    - {name: {{ $name }}, port: {{ $port }}, targetPort: {{ $name }}}
+    {{- end }}
+{{- end -}}
+
+{{- define "hecaton.disruption" -}}
+{{- if .root.Values.podDisruptionBudget.enabled }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ include "hecaton.name" . }}
+  labels:
+    {{- include "hecaton.labels" . | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  unhealthyPodEvictionPolicy: AlwaysAllow # a pod that is not ready serves nobody: it does not hold up a node's drain
+  selector:
+    matchLabels:
+      {{- include "hecaton.selector" . | nindent 6 }}
+{{- end }}
+{{- end -}}
