@@ -34,6 +34,8 @@ type Conn struct {
 	closed chan struct{}
 	back   atomic.Int64 // Unix nanoseconds of the last reconnection; 0 before the first
 
+	overruns atomic.Int64 // times the bus dropped messages for this pod
+
 	mu          sync.Mutex
 	reconnected []func()
 	leaving     map[*nats.Subscription]struct{} // told to end, not ended yet
@@ -70,6 +72,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		nats.ClosedHandler(func(*nats.Conn) { close(c.closed) }),
 		nats.ErrorHandler(func(_ *nats.Conn, sub *nats.Subscription, err error) {
 			if errors.Is(err, nats.ErrSlowConsumer) && sub != nil {
+				c.overruns.Add(1)
 				log.Error("bus messages dropped: this pod does not keep up", "error", err)
 				return
 			}

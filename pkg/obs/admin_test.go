@@ -77,10 +77,10 @@ func TestReadiness(t *testing.T) {
 
 func TestMetricsArePrivate(t *testing.T) {
 	t.Parallel()
-	one, two := obs.NewRegistry(), obs.NewRegistry()
+	one, two := obs.NewRegistry(obs.Pod{Service: "gateway", Version: "v1"}), obs.NewRegistry(obs.Pod{})
 	one.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "only_one_total", Help: "h"}, func() float64 { return 7 }))
 	_, body := get(t, obs.NewAdmin("", one, &lifecycle.Ready{}, nil).Handler(), "/metrics")
-	for _, want := range []string{"only_one_total 7", "go_goroutines", "process_cpu_seconds_total"} {
+	for _, want := range []string{"only_one_total 7", `hecaton_build_info{service="gateway",version="v1"} 1`, "go_goroutines", "process_cpu_seconds_total"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("/metrics lacks %s", want)
 		}

@@ -34,6 +34,9 @@ type Options struct {
 	Version string
 }
 
+// service is this service's name in logs, traces and metrics.
+const service = "agent-orchestrator"
+
 // App is one agent-orchestrator.
 type App struct {
 	// Static after construction.
@@ -82,17 +85,17 @@ func New(cfg Config, opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	log := obs.OrDiscard(opts.Logger).With("service", "agent-orchestrator", "pod", cfg.PodName)
+	log := obs.OrDiscard(opts.Logger).With("service", service, "pod", cfg.PodName)
+	self := obs.Pod{Service: service, Instance: cfg.PodName, Version: opts.Version}
 	exporter, err := otlp.New(context.Background(), cfg.Trace.Endpoint)
 	if err != nil {
 		return nil, err
 	}
 	a := &App{
-		cfg: cfg, version: opts.Version, log: log, metrics: obs.NewRegistry(), ready: lifecycle.NewReady("started"),
+		cfg: cfg, version: opts.Version, log: log, metrics: obs.NewRegistry(self), ready: lifecycle.NewReady("started"),
 		box: box, guard: guard, started: make(chan struct{}),
 	}
-	pod := obs.Pod{Service: "agent-orchestrator", Instance: cfg.PodName, Version: opts.Version}
-	a.tracing = obs.NewTracing(pod, cfg.Trace.Ratio, exporter, log)
+	a.tracing = obs.NewTracing(self, cfg.Trace.Ratio, exporter, log)
 	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
 	return a, nil
 }

@@ -8,12 +8,14 @@ import (
 )
 
 func (a *App) startEngine(ctx context.Context) error {
-	a.engine = agent.New(agent.Config{
+	cfg := agent.Config{
 		// A pod that comes back under its name does not take itself for the one before.
 		Owner:   string(ids.NewGatewayID(a.cfg.PodName)),
 		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns, ResultBytes: int(a.cfg.MaxToolResult),
 		DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
-	}, agent.Deps{
+	}
+	a.metrics.MustRegister(agent.NewCensus(a.store, cfg))
+	a.engine = agent.New(cfg, agent.Deps{
 		Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Files: a.files,
 		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics,
 	})

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
@@ -19,7 +20,9 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	a.api = grpcapi.NewServer(grpcapi.Parts{
 		Engine: a.engine, Sessions: a.store, Settings: a.store, Files: a.files, Live: a.live, Version: a.version,
 	}, a.log)
-	opts := append(a.tracing.ServerOptions(), strangers...)
+	opts := append(a.tracing.ServerOptions(), obs.MeasureServer(a.metrics, "hecaton_agent_rpc_duration_seconds",
+		"Duration of unary calls that this pod answered, by method and status code."))
+	opts = append(opts, strangers...)
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
 		agentv1.RegisterAgentServiceServer(s, a.api)
 		agentv1.RegisterToolboxServiceServer(s, a.toolbox)

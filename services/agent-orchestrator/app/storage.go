@@ -12,7 +12,7 @@ import (
 )
 
 func (a *App) openStore(ctx context.Context) (err error) {
-	if a.store, err = store.Open(ctx, store.Options{URL: a.cfg.DatabaseURL, Logger: a.log}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{URL: a.cfg.DatabaseURL, Logger: a.log, Metrics: a.metrics}); err != nil {
 		return err
 	}
 	a.ready.Watch("store", a.store.Check)
@@ -26,6 +26,7 @@ func (a *App) openFiles(ctx context.Context) (err error) {
 		if a.redis, err = redisclient.Open(url); err != nil {
 			return err
 		}
+		redisclient.Measure(a.metrics, service, a.redis)
 	}
 	a.files, err = workspace.Open(ctx, workspace.Options{
 		URL: a.cfg.BlobURL.Reveal(), MaxBytes: int64(a.cfg.MaxFile), Redis: a.redis, Logger: a.log,
@@ -53,7 +54,11 @@ func (a *App) openBus(ctx context.Context) (err error) {
 	a.bus, err = bus.Connect(ctx, bus.Options{
 		URL: a.cfg.NATSURL.Reveal(), Name: "agent-orchestrator " + a.cfg.PodName, CredsFile: a.cfg.NATSCreds, Logger: a.log,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	a.bus.Measure(a.metrics, service)
+	return nil
 }
 
 func (a *App) closeBus(context.Context) error {

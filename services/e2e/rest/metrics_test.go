@@ -19,10 +19,12 @@ func TestCallsAndConnectionsAreCountedWithoutNames(t *testing.T) {
 	b.Post(t, "/api/node/desktop/tool", "ana-the-user", `{"tool_name":"t","node_id":"desk-the-node"}`)
 	b.Post(t, "/api/node/desktop/tool", "ana-the-user", `{"tool_name":"t","node_id":"nobody"}`)
 	for admin, lines := range map[string][]string{
-		a.Admin: {`hecaton_gateway_connections{client="desktop"} 1`, `hecaton_gateway_drain_connections 0`},
+		a.Admin: {`hecaton_gateway_connections{client="desktop"} 1`, `hecaton_gateway_connections_open 1`, `hecaton_gateway_drain_state 0`, `hecaton_gateway_drain_connections 0`},
 		b.Admin: {
-			`hecaton_gateway_calls_total{outcome="answered"} 1`, `hecaton_gateway_calls_total{outcome="NODE_NOT_CONNECTED"} 1`,
-			`hecaton_gateway_calls_total{outcome="HOLDER_LOST"} 0`, `hecaton_gateway_call_seconds_count 1`,
+			`hecaton_gateway_calls_total{outcome="answered",reason=""} 1`,
+			`hecaton_gateway_calls_total{outcome="not_delivered",reason="NODE_NOT_CONNECTED"} 1`,
+			`hecaton_gateway_calls_total{outcome="unknown",reason="HOLDER_LOST"} 0`,
+			`hecaton_gateway_call_duration_seconds_count{outcome="answered"} 1`,
 		},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+admin+"/metrics", nil)

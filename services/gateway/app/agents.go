@@ -24,7 +24,8 @@ func (a *App) startAgents(context.Context) error {
 		return err
 	}
 	waits := &patience{ends: time.Now().Add(firstAgent)}
-	opts = append(append(opts, a.tracing.DialOptions()...), waits.dialOptions()...)
+	opts = append(append(opts, a.tracing.DialOptions()...), a.measureOrchestrator())
+	opts = append(opts, waits.dialOptions()...)
 	addr, balance := target.Healthy(a.cfg.OrchestratorAddr, agentv1.AgentService_ServiceDesc.ServiceName, agentapi.Repeatable...)
 	opts = append(append(opts, balance...),
 		grpc.WithConnectParams(reconnect), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxEvent)))
@@ -41,7 +42,7 @@ func (a *App) stopAgents(context.Context) error {
 
 func (a *App) agentAPI() (*agentapi.API, error) {
 	return agentapi.New(agentapi.Config{
-		Auth: a.auth, Orchestrators: a.agents, MaxBody: int64(a.cfg.MaxFrame) + headroom, Draining: a.draining,
+		Auth: a.auth, Orchestrators: a.agents, MaxBody: int64(a.cfg.MaxFrame) + headroom, Streams: &a.streams,
 		WriteTimeout: a.cfg.WriteTimeout, Logger: a.log,
 	})
 }

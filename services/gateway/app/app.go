@@ -66,6 +66,7 @@ type App struct {
 	router    *router.Router
 	counts    *metrics.Metrics
 	job       *drain.Job
+	streams   drain.Streams
 	budget    *frame.Budget
 	links     *peer.Links
 	peers     *peer.Server // nil where there is none
@@ -86,9 +87,10 @@ func New(cfg Config, opts Options) (*App, error) {
 	if cfg.PodName == "" {
 		cfg.PodName, _ = os.Hostname() // only a name in logs
 	}
-	log := obs.OrDiscard(opts.Logger).With("service", "gateway", "pod", cfg.PodName)
+	log := obs.OrDiscard(opts.Logger).With("service", service, "pod", cfg.PodName)
+	self := obs.Pod{Service: service, Instance: cfg.PodName, Version: opts.Version}
 	a := &App{
-		cfg: cfg, id: ids.NewGatewayID(cfg.PodName), log: log, metrics: obs.NewRegistry(),
+		cfg: cfg, id: ids.NewGatewayID(cfg.PodName), log: log, metrics: obs.NewRegistry(self),
 		ready: lifecycle.NewReady("started"), hub: hub.New(),
 		draining: make(chan struct{}), started: make(chan struct{}),
 		budget: frame.NewBudget(int64(cfg.InFlight)),
@@ -98,6 +100,7 @@ func New(cfg Config, opts Options) (*App, error) {
 		Pod: pod{a}, Begin: a.leave, Delay: cfg.DrainDelay, Pace: cfg.pace(), Logger: log,
 	})
 	metrics.Gauges(a.metrics, a.hub, a.job)
+	a.measureFrames()
 	var err error
 	if a.auth, err = auth.New(cfg.Auth, log); err != nil {
 		return nil, err
@@ -106,7 +109,7 @@ func New(cfg Config, opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.tracing = obs.NewTracing(obs.Pod{Service: "gateway", Instance: cfg.PodName, Version: opts.Version}, cfg.Trace.Ratio, exporter, log)
+	a.tracing = obs.NewTracing(self, cfg.Trace.Ratio, exporter, log)
 	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
 	a.admin.Handle(drain.Path, a.job.Handler())
 	return a, nil
@@ -149,6 +152,7 @@ func (a *App) startBus(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.bus.Measure(a.metrics, service)
 	a.ready.Watch("bus", func(context.Context) error {
 		if !a.bus.Up() {
 			return lifecycle.ErrNotYet
@@ -163,7 +167,7 @@ func (a *App) startRegistry(context.Context) error {
 	if err != nil {
 		return err
 	}
-	opts = append(opts, a.tracing.DialOptions()...)
+	opts = append(append(opts, a.tracing.DialOptions()...), a.measureRegistry())
 	addr, balance := target.RoundRobin(a.cfg.RegistryAddr, nodev1.NodeRegistryService_ServiceDesc.ServiceName)
 	opts = append(append(opts, balance...), grpc.WithConnectParams(reconnect))
 	if a.registry, err = grpc.NewClient(addr, opts...); err != nil {
@@ -176,7 +180,8 @@ func (a *App) startRegistry(context.Context) error {
 func (a *App) startHolder(context.Context) (err error) {
 	a.holder, err = holder.New(holder.Config{
 		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
-		Ask: func(n *hub.Node, webClient string, send func() error) error { return a.zeus.Ask(n, webClient, send) },
+		Ask:      func(n *hub.Node, webClient string, send func() error) error { return a.zeus.Ask(n, webClient, send) },
+		Attached: a.attached,
 	})
 	return err
 }
@@ -186,7 +191,11 @@ func (a *App) startRouter(context.Context) (err error) {
 		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.presence,
 		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), CallEnded: a.counts.CallEnded, Logger: a.log,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	a.measureRouter()
+	return nil
 }
 
 func (a *App) startFanout(context.Context) error {
@@ -198,7 +207,7 @@ func (a *App) startFanout(context.Context) error {
 func (a *App) startPulse(context.Context) error {
 	a.pulse = pulse.Start(pulse.Config{
 		Hub: a.hub, Holder: a.holder, Registry: a.presence,
-		PingEvery: a.cfg.PingInterval, SilenceLimit: a.cfg.HeartbeatLimit, Logger: a.log,
+		PingEvery: a.cfg.PingInterval, SilenceLimit: a.cfg.HeartbeatLimit, Batch: a.beaten, Logger: a.log,
 	})
 	a.bus.OnReconnect(a.pulse.BeatAll)
 	return nil
@@ -219,7 +228,9 @@ func (a *App) startDialects(context.Context) error {
 
 func (a *App) listenEdge(ctx context.Context) error {
 	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
-	wrap := func(h http.Handler) http.Handler { return edge.CORS(a.auth, a.tracing.Handler("http", h)) }
+	wrap := func(h http.Handler) http.Handler {
+		return edge.Leaving(a.ready.Draining, edge.CORS(a.auth, a.tracing.Handler("http", h)))
+	}
 	// A dialect is one line here.
 	pages, err := apidoc.New()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
@@ -31,6 +32,9 @@ type Options struct {
 	// NATS is used instead of Config.NATSURL, and stays the caller's. It must hear itself (no nats.NoEcho).
 	NATS *nats.Conn
 }
+
+// service is this service's name in logs, traces and metrics.
+const service = "node-registry"
 
 // App is one replica of the node-registry.
 type App struct {
@@ -63,16 +67,16 @@ func New(cfg Config, opts Options) (*App, error) {
 	if cfg.PodName == "" {
 		cfg.PodName, _ = os.Hostname() // only a name in logs
 	}
-	log := obs.OrDiscard(opts.Logger).With("service", "node-registry", "pod", cfg.PodName)
+	log := obs.OrDiscard(opts.Logger).With("service", service, "pod", cfg.PodName)
 	exporter, err := otlp.New(context.Background(), cfg.Trace.Endpoint)
 	if err != nil {
 		return nil, err
 	}
+	pod := obs.Pod{Service: service, Instance: cfg.PodName, Version: opts.Version}
 	a := &App{
-		cfg: cfg, opts: opts, log: log, metrics: obs.NewRegistry(), ready: lifecycle.NewReady("started"),
+		cfg: cfg, opts: opts, log: log, metrics: obs.NewRegistry(pod), ready: lifecycle.NewReady("started"),
 		started: make(chan struct{}),
 	}
-	pod := obs.Pod{Service: "node-registry", Instance: cfg.PodName, Version: opts.Version}
 	a.tracing = obs.NewTracing(pod, cfg.Trace.Ratio, exporter, log)
 	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
 	return a, nil
@@ -103,6 +107,7 @@ func (a *App) openRedis(context.Context) (err error) {
 		if a.redis, err = redisclient.Open(a.cfg.RedisURL.Reveal()); err != nil {
 			return err
 		}
+		redisclient.Measure(a.metrics, service, a.redis)
 	}
 	a.store = store.New(a.redis, store.Rules{
 		Lease: a.cfg.Lease, NodesPerUser: a.cfg.NodesPerUser, SessionTTL: a.cfg.SessionTTL,
@@ -133,6 +138,7 @@ func (a *App) openBus(context.Context) (err error) {
 		a.closeNATS()
 		return err
 	}
+	bus.Measure(a.metrics, service, a.nats)
 	a.ready.Watch("bus", a.feed.Up)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/binding"
@@ -21,17 +22,20 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := append(a.tracing.ServerOptions(), grpcapi.Measure(a.metrics))
+	opts := append(a.tracing.ServerOptions(), obs.MeasureServer(a.metrics,
+		"hecaton_registry_rpc_duration_seconds", "Duration of calls that this replica answered, by method and status code."))
 	opts = append(opts, strangers...)
 	opts = append(opts, grpcapi.ServerOptions(a.log)...)
 	opts = append(opts, grpc.MaxRecvMsgSize(maxRequest))
+	totals := stats.NewTotals(a.store)
+	totals.Measure(a.metrics)
 	a.api = grpcapi.NewServer(grpcapi.Parts{
 		Keeper:   lease.NewKeeper(a.store, a.feed, a.metrics),
 		Lister:   a.store,
 		Resolver: binding.NewResolver(a.store),
 		Watcher:  a.feed,
 		Reporter: a.store,
-		Totals:   stats.NewTotals(a.store),
+		Totals:   totals,
 	}, a.log)
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
 		nodev1.RegisterNodeRegistryServiceServer(s, a.api)

@@ -246,7 +246,7 @@ func TestAdmin(t *testing.T) {
 	r.watch(t, "ana")
 	for path, want := range map[string]string{
 		"/livez": "alive", "/debug/pprof/": "goroutine",
-		"/metrics": `hecaton_registry_registrations_total{outcome="OUTCOME_REGISTERED"} 1`,
+		"/metrics": `hecaton_registry_registrations_total{outcome="registered"} 1`,
 	} {
 		res, err := http.Get("http://" + r.AdminAddr() + path)
 		if err != nil {

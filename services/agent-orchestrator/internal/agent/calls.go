@@ -146,6 +146,7 @@ func (e *Engine) call(ctx context.Context, t tool.Tool, in tool.Invocation) (out
 	if limit <= 0 {
 		limit = callTimeout
 	}
+	began := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer func() {
@@ -153,7 +154,7 @@ func (e *Engine) call(ctx context.Context, t tool.Tool, in tool.Invocation) (out
 			e.log.Error("a tool panicked", "layer", spec.Layer, "stack", string(debug.Stack()))
 			out = unanswered(&tool.Failure{Outcome: tool.Unknown, Message: "the tool failed in an unexpected way"})
 		}
-		e.metrics.called(spec.Layer, out)
+		e.metrics.called(ctx, spec.Layer, began, out)
 	}()
 	result, err := t.Call(bounded, in)
 	if err != nil {

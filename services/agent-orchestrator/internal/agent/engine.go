@@ -55,7 +55,7 @@ type Engine struct {
 func New(cfg Config, deps Deps) *Engine {
 	e := &Engine{cfg: cfg.withDefaults(), deps: deps, poked: make(chan store.Ref, pokes), runs: make(map[store.Ref]*run)}
 	e.log = obs.OrDiscard(deps.Logger)
-	e.metrics = newMetrics(deps.Metrics)
+	e.metrics = newMetrics(deps.Metrics, e.cfg.MaxRuns)
 	e.drain, e.endDrain = context.WithCancel(context.Background())
 	e.kill, e.endKill = context.WithCancel(context.Background())
 	return e

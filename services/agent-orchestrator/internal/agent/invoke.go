@@ -54,6 +54,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		return Started{}, err
 	}
 	r.lease = lease
+	e.metrics.starts.WithLabelValues(causeInvoke).Inc()
 	e.launch(r, state)
 	return Started{Ref: lease.Ref, Run: lease.Run, After: state.LastSeq}, nil
 }

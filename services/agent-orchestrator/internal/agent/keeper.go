@@ -50,9 +50,11 @@ func (e *Engine) renew(ctx context.Context, leases []store.Lease) error {
 	defer cancel()
 	lost, cancelled, err := e.deps.Leases.Renew(ctx, e.cfg.Owner, e.cfg.LeaseFor, leases)
 	if err != nil {
+		e.metrics.unrenewed.Inc()
 		e.log.Warn("leases are not renewed", "runs", len(leases), "error", err)
 		return err
 	}
+	e.metrics.lost.Add(float64(len(lost)))
 	e.tell(lost, store.ErrLeaseLost)
 	e.tell(cancelled, errCancelled)
 	return nil

@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
@@ -13,75 +15,139 @@ import (
 // metrics count what the runs of a pod do. No label names a user, a session or a tool.
 type metrics struct {
 	active       prometheus.Gauge
+	starts       *prometheus.CounterVec
 	ends         *prometheus.CounterVec
 	steps        prometheus.Counter
 	calls        *prometheus.CounterVec
+	callSeconds  *prometheus.HistogramVec
 	asks         *prometheus.CounterVec
 	askSeconds   prometheus.Histogram
 	firstSeconds prometheus.Histogram
 	adoptions    prometheus.Counter
 	summaries    prometheus.Counter
+	lost         prometheus.Counter
+	unrenewed    prometheus.Counter
 }
 
-func newMetrics(r prometheus.Registerer) *metrics {
+// How a run comes to a pod.
+const (
+	causeInvoke = "invoke"
+	causeResume = "resume"
+)
+
+// How a question to a model ends, beside the codes of package llm.
+const (
+	askAnswered = "answered"
+	askStopped  = "stopped"
+)
+
+func newMetrics(r prometheus.Registerer, limit int) *metrics {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: "hecaton_agent_" + name, Help: help})
 	}
 	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "hecaton_agent_" + name, Help: help}, labels)
 	}
-	seconds := func(name, help string) prometheus.Histogram {
-		return prometheus.NewHistogram(prometheus.HistogramOpts{
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "hecaton_agent_" + name, Help: help})
+	}
+	seconds := func(name, help string) prometheus.HistogramOpts {
+		return prometheus.HistogramOpts{
 			Name: "hecaton_agent_" + name, Help: help,
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
-		})
+		}
 	}
 	m := &metrics{
-		active:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "hecaton_agent_runs_active", Help: "Runs that this pod works on."}),
-		ends:         counters("runs_ended_total", "Runs that ended here, or wait for a person, by finish_reason.", "finish_reason"),
-		steps:        counter("steps_total", "Answers of models that became part of a conversation."),
-		calls:        counters("calls_total", "Calls of tools, by layer and outcome: answered, error (the tool's own) or what became of the call.", "layer", "outcome"),
-		asks:         counters("model_requests_total", "Questions to models, by how they ended: answered, stopped (by us) or the code.", "outcome"),
-		askSeconds:   seconds("model_seconds", "Duration of whole answers of models."),
-		firstSeconds: seconds("model_first_piece_seconds", "Time until the first piece of an answer."),
-		adoptions:    counter("adoptions_total", "Runs taken over from pods that were gone."),
+		active: gauge("runs_active", "Runs that this pod works on."),
+		starts: counters("runs_started_total", "Runs that requests began, or went on with after a decision, by cause: invoke or resume.", "cause"),
+		ends:   counters("runs_ended_total", "Runs that ended here, or wait for a person, by finish_reason.", "finish_reason"),
+		steps:  counter("steps_total", "Answers of models that became part of a conversation."),
+		calls: counters("tool_calls_total",
+			"Calls of tools, by layer and outcome: answered, error (the tool's own) or what became of the call.", "layer", "outcome"),
+		callSeconds:  prometheus.NewHistogramVec(seconds("tool_call_duration_seconds", "Duration of calls of tools, by layer."), []string{"layer"}),
+		asks:         counters("model_requests_total", "Questions to models, by outcome: answered, stopped (by us) or the error's code.", "outcome"),
+		askSeconds:   prometheus.NewHistogram(seconds("model_request_duration_seconds", "Duration of whole answers of models.")),
+		firstSeconds: prometheus.NewHistogram(seconds("model_first_token_seconds", "Time until the first piece of a model's answer.")),
+		adoptions:    counter("runs_adopted_total", "Runs taken over from pods that were gone."),
 		summaries:    counter("summaries_total", "Conversations that were summarised."),
+		lost:         counter("leases_lost_total", "Runs that this pod worked on and that were taken from it."),
+		unrenewed:    counter("lease_renewals_failed_total", "Times the leases of this pod's runs could not be renewed."),
 	}
-	for _, reason := range []string{finishStop, finishInterrupt, finishCancelled, finishMaxSteps, finishError} {
-		m.ends.WithLabelValues(reason)
-	}
+	m.expect()
 	if r != nil {
-		r.MustRegister(m.active, m.ends, m.steps, m.calls, m.asks, m.askSeconds, m.firstSeconds, m.adoptions, m.summaries)
+		most := gauge("runs_limit", "Runs that this pod works on at most.")
+		most.Set(float64(limit))
+		r.MustRegister(m.active, most, m.starts, m.ends, m.steps, m.calls, m.callSeconds, m.asks, m.askSeconds, m.firstSeconds,
+			m.adoptions, m.summaries, m.lost, m.unrenewed)
 	}
 	return m
 }
 
+// expect makes the series that are to be there before their first event.
+func (m *metrics) expect() {
+	for _, cause := range []string{causeInvoke, causeResume} {
+		m.starts.WithLabelValues(cause)
+	}
+	for _, reason := range []string{finishStop, finishInterrupt, finishCancelled, finishMaxSteps, finishError} {
+		m.ends.WithLabelValues(reason)
+	}
+	for _, outcome := range []string{
+		askAnswered, askStopped, string(llm.Unauthorized), string(llm.RateLimited), string(llm.ContextOverflow),
+		string(llm.InputTooLong), string(llm.ModelUnavailable), string(llm.ModelProtocol),
+	} {
+		m.asks.WithLabelValues(outcome)
+	}
+	for _, layer := range []tool.Layer{tool.Builtin, tool.MCP, tool.OAuth, tool.Connector} {
+		m.callSeconds.WithLabelValues(string(layer))
+		for _, outcome := range []string{callAnswered, callError, tool.NotDelivered, tool.Unknown} {
+			m.calls.WithLabelValues(string(layer), outcome)
+		}
+	}
+}
+
 func (m *metrics) ended(reason string) { m.ends.WithLabelValues(reason).Inc() }
 
-func (m *metrics) called(layer tool.Layer, out outcome) {
-	how := "answered"
+// How a call that the tool answered ends.
+const (
+	callAnswered = "answered"
+	callError    = "error"
+)
+
+// ending is how a call ended, in a word.
+func (out outcome) ending() string {
 	switch {
 	case out.failure != nil:
-		how = out.failure.Outcome
+		return out.failure.Outcome
 	case out.result.IsError:
-		how = "error"
+		return callError
 	}
-	m.calls.WithLabelValues(string(layer), how).Inc()
+	return callAnswered
+}
+
+func (m *metrics) called(ctx context.Context, layer tool.Layer, began time.Time, out outcome) {
+	m.calls.WithLabelValues(string(layer), out.ending()).Inc()
+	obs.Observe(ctx, m.callSeconds.WithLabelValues(string(layer)), time.Since(began).Seconds())
 }
 
 // asked counts a question; first is when the first piece came, zero where none did.
-func (m *metrics) asked(began, first time.Time, err error) {
+func (m *metrics) asked(ctx context.Context, began, first time.Time, err error) {
 	if !first.IsZero() {
-		m.firstSeconds.Observe(first.Sub(began).Seconds())
+		obs.Observe(ctx, m.firstSeconds, first.Sub(began).Seconds())
 	}
+	m.asks.WithLabelValues(askEnding(err)).Inc()
+	if err == nil {
+		obs.Observe(ctx, m.askSeconds, time.Since(began).Seconds())
+	}
+}
+
+// askEnding is how a question to a model ended, in a word.
+func askEnding(err error) string {
 	var failed *llm.Error
 	switch {
 	case err == nil:
-		m.asks.WithLabelValues("answered").Inc()
-		m.askSeconds.Observe(time.Since(began).Seconds())
+		return askAnswered
 	case errors.As(err, &failed):
-		m.asks.WithLabelValues(string(failed.Code)).Inc()
-	default:
-		m.asks.WithLabelValues("stopped").Inc()
+		return string(failed.Code)
 	}
+	return askStopped
 }

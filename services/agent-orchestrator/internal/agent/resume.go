@@ -32,6 +32,7 @@ func (e *Engine) Resume(ctx context.Context, user ids.UserID, req *agentv1.Resum
 		e.leave()
 		return Started{}, err
 	}
+	e.metrics.starts.WithLabelValues(causeResume).Inc()
 	e.launch(newRun(e, lease, &s), after)
 	return Started{Ref: ref, Run: lease.Run, After: after.LastSeq}, nil
 }

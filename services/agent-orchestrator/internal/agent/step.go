@@ -54,7 +54,7 @@ func (r *run) askModel() (llm.Answer, *stream, error) {
 		s := newStream(r)
 		answer, err := r.e.deps.Model.Stream(r.ask, r.endpoint, req, s.take)
 		kept := s.stop()
-		r.e.metrics.asked(began, s.first, err)
+		r.e.metrics.asked(r.ask, began, s.first, err)
 		var failed *llm.Error
 		switch {
 		case kept != nil:

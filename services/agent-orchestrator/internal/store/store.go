@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 )
@@ -19,6 +21,8 @@ type Options struct {
 	Patience time.Duration
 	// Logger hears of outages; nil discards.
 	Logger *slog.Logger
+	// Metrics count transactions; nil: nobody does.
+	Metrics prometheus.Registerer
 }
 
 // Store is one pod's door to the database. Its methods may be called from several goroutines; Commits of one lease must
@@ -46,7 +50,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.db, s.commits = db, &group{db: db, lanes: postgresLanes}
+		s.serve(measure(db, o.Metrics), postgresLanes)
 	case "sqlite":
 		path, ok := strings.CutPrefix(url, "sqlite://")
 		if !ok || !strings.HasPrefix(path, "/") {
@@ -56,12 +60,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.db, s.commits = db, &group{db: db, lanes: 1}
+		s.serve(measure(db, o.Metrics), 1)
 	default:
 		return nil, fmt.Errorf("store: the URL begins with neither postgres:// nor sqlite://")
 	}
 	return s, nil
 }
+
+func (s *Store) serve(db database, lanes int) { s.db, s.commits = db, &group{db: db, lanes: lanes} }
 
 // Close ends all connections.
 func (s *Store) Close() error {

@@ -272,6 +272,13 @@ func (t *Table) Open() int {
 	return n
 }
 
+// Waiting returns how many calls wait for a place.
+func (t *Table) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waiting)
+}
+
 // Sweep tells the sinks that heard nothing for longer than silence that their calls are still open, and drops calls
 // whose caller has not spoken up by grace after the deadline: it is gone.
 func (t *Table) Sweep(now time.Time, silence, grace time.Duration) {

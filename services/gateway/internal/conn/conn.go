@@ -72,6 +72,13 @@ func (c *Conn) Reason() Reason {
 	return c.reason
 }
 
+// Queued returns how many bytes wait to be written, those of the write in progress included.
+func (c *Conn) Queued() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.queued
+}
+
 // Send queues a text frame. It never blocks. data must not be changed afterwards. note, if not nil, is told when the
 // writing begins; where Send returns an error it never does.
 func (c *Conn) Send(data []byte, note Note) error {

@@ -3,6 +3,7 @@ package holder
 import (
 	"context"
 	"errors"
+	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -36,8 +37,10 @@ func (h *Holder) Attach(ctx context.Context, n *hub.Node) error {
 	err := h.enter(ctx, n, n.Info())
 	if err != nil {
 		h.detach(ctx, n)
+		return err
 	}
-	return err
+	h.Attached(time.Since(n.ConnectedAt))
+	return nil
 }
 
 // Update changes what the node says of itself; info may name another node id, which the connection then takes. The error

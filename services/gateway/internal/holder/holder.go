@@ -37,8 +37,10 @@ type Config struct {
 	MaxFrame int
 	// Ask calls send, which writes a web client's question to a node, and remembers who waits for the answer, in the order
 	// of the questions. It returns the error of send.
-	Ask    func(n *hub.Node, webClient string, send func() error) error
-	Logger *slog.Logger
+	Ask func(n *hub.Node, webClient string, send func() error) error
+	// Attached hears how long it took from a node's connection until every pod could call it.
+	Attached func(took time.Duration)
+	Logger   *slog.Logger
 }
 
 // Holder holds nodes. It is safe for concurrent use.

@@ -197,6 +197,33 @@ func (h *Hub) All() (nodes []*Node, webs []*Web) {
 	return nodes, webs
 }
 
+// Backlog is what waits in a pod.
+type Backlog struct {
+	// WaitingCalls wait for a place at their node.
+	WaitingCalls int
+	// QueuedBytes wait to be written to clients.
+	QueuedBytes int
+	// Unregistered nodes are held, and the registry does not know of them.
+	Unregistered int
+}
+
+// Backlog adds up what waits in the pod.
+func (h *Hub) Backlog() Backlog {
+	nodes, webs := h.All()
+	var b Backlog
+	for _, n := range nodes {
+		b.WaitingCalls += n.Calls.Waiting()
+		b.QueuedBytes += n.Conn.Queued()
+		if n.Unregistered.Load() {
+			b.Unregistered++
+		}
+	}
+	for _, w := range webs {
+		b.QueuedBytes += w.Conn.Queued()
+	}
+	return b
+}
+
 // Counts are the seed's connection statistics of one pod.
 func (h *Hub) Counts() *nodev1.GatewayStats {
 	nodes, webs := h.All()

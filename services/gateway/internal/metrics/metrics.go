@@ -1,15 +1,16 @@
-// Package metrics counts what a gateway does. No label names a user or a node.
+// Package metrics counts what a gateway does. No label names a user or a node, and each has few values that are known
+// beforehand, so that a series is there before its first event.
 package metrics
 
 import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
 )
 
 // Metrics are one pod's.
@@ -18,16 +19,25 @@ type Metrics struct {
 	Closed *prometheus.CounterVec
 	// Frames counts frames of clients that were not of use, by what was wrong.
 	Frames *prometheus.CounterVec
-	// Calls counts calls that entered the cluster here, by how they ended: "answered" or the reason.
-	Calls *prometheus.CounterVec
 	// LateAnswers counts answers that nobody waited for any more.
 	LateAnswers prometheus.Counter
-	// CallSeconds measures answered calls.
-	CallSeconds prometheus.Histogram
+	// PresenceLag measures, in seconds, how long nodes that connect wait until every pod can call them.
+	PresenceLag prometheus.Histogram
+	// BatchNodes measures how many nodes' heartbeats go to the registry together.
+	BatchNodes prometheus.Histogram
 
-	answered prometheus.Counter
-	failed   map[errs.Reason]prometheus.Counter
+	ended   map[errs.Reason]prometheus.Counter // "" is answered
+	seconds map[errs.Class]prometheus.Observer // likewise
 }
+
+// answered is the outcome of a call that its node answered; the others are the classes of package errs.
+const answered = "answered"
+
+// clients are the kinds of clients.
+var clients = []string{"extension", "desktop", "web"}
+
+// problems are what can be wrong with a client's frame.
+var problems = []string{"binary", "malformed", "unknown"}
 
 // New registers the metrics.
 func New(r prometheus.Registerer) *Metrics {
@@ -36,72 +46,62 @@ func New(r prometheus.Registerer) *Metrics {
 			Name: "hecaton_gateway_connections_closed_total", Help: "Connections that ended, by kind of client and reason.",
 		}, []string{"client", "reason"}),
 		Frames: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hecaton_gateway_frames_rejected_total", Help: "Frames of clients that were malformed, binary or unknown.",
+			Name: "hecaton_gateway_frames_rejected_total", Help: "Frames of clients that were malformed, binary or unknown, by problem.",
 		}, []string{"problem"}),
-		Calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hecaton_gateway_calls_total", Help: "Calls that entered the cluster here, by how they ended.",
-		}, []string{"outcome"}),
 		LateAnswers: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "hecaton_gateway_late_answers_total", Help: "Answers of nodes that nobody waited for any more.",
 		}),
-		CallSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "hecaton_gateway_call_seconds", Help: "Duration of answered calls.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+		PresenceLag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "hecaton_gateway_presence_lag_seconds", Help: "Time from a node's connection until every pod could call it.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}),
+		BatchNodes: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "hecaton_gateway_heartbeat_batch_nodes", Help: "Nodes whose heartbeats went to the registry in one batch.",
+			Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 to 16384
 		}),
 	}
-	r.MustRegister(m.Closed, m.Frames, m.Calls, m.LateAnswers, m.CallSeconds)
-	for _, client := range []string{"extension", "desktop", "web"} {
+	r.MustRegister(m.Closed, m.Frames, m.LateAnswers, m.PresenceLag, m.BatchNodes)
+	for _, client := range clients {
 		for _, reason := range conn.Reasons() {
 			m.Closed.WithLabelValues(client, reason.String())
 		}
 	}
-	m.answered = m.Calls.WithLabelValues("answered")
-	m.failed = make(map[errs.Reason]prometheus.Counter)
-	for _, reason := range errs.Reasons() {
-		m.failed[reason] = m.Calls.WithLabelValues(string(reason))
+	for _, problem := range problems {
+		m.Frames.WithLabelValues(problem)
 	}
+	m.countCalls(r)
 	return m
 }
 
-// CallEnded counts a call that ended after took: answered, where err is nil.
-func (m *Metrics) CallEnded(err *errs.Error, took time.Duration) {
-	if err == nil {
-		m.answered.Inc()
-		m.CallSeconds.Observe(took.Seconds())
-		return
+func (m *Metrics) countCalls(r prometheus.Registerer) {
+	calls := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "hecaton_gateway_calls_total",
+		Help: "Calls that entered the cluster here and ended, by outcome (answered, not_delivered, unknown) and reason.",
+	}, []string{"outcome", "reason"})
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "hecaton_gateway_call_duration_seconds", Help: "Duration of calls that entered the cluster here, by outcome.",
+		Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+	}, []string{"outcome"})
+	r.MustRegister(calls, seconds)
+	m.ended = map[errs.Reason]prometheus.Counter{"": calls.WithLabelValues(answered, "")}
+	for _, reason := range errs.Reasons() {
+		m.ended[reason] = calls.WithLabelValues(string(reason.Class()), string(reason))
 	}
-	if c := m.failed[err.Reason]; c != nil {
-		c.Inc()
+	m.seconds = map[errs.Class]prometheus.Observer{"": seconds.WithLabelValues(answered)}
+	for _, class := range []errs.Class{errs.NotDelivered, errs.Unknown} {
+		m.seconds[class] = seconds.WithLabelValues(string(class))
 	}
 }
 
-// Counter counts what a pod holds.
-type Counter interface{ Counts() *nodev1.GatewayStats }
-
-// Gauges registers what is counted when somebody looks: what c holds, and how far a drain is.
-func Gauges(r prometheus.Registerer, c Counter, d *drain.Job) {
-	progress := func(name, help string, value func() float64) {
-		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+// CallEnded counts a call that ended after took: answered, where err is nil. span is the call's.
+func (m *Metrics) CallEnded(span trace.Span, err *errs.Error, took time.Duration) {
+	var reason errs.Reason
+	var class errs.Class
+	if err != nil {
+		reason, class = err.Reason, err.Reason.Class()
 	}
-	progress("hecaton_gateway_drain_state", "How far a drain is: 0 nobody drains the pod, 1 it drains, 2 it is drained.",
-		func() float64 { return float64(d.Status().State) })
-	progress("hecaton_gateway_drain_connections", "Connections that the drain in progress has still to close.", func() float64 {
-		if s := d.Status(); s.State != drain.Serving {
-			return float64(s.ConnectionsLeft)
-		}
-		return 0
-	})
-	progress("hecaton_gateway_drain_seconds", "How long the drain took, or takes so far; 0 before one.",
-		func() float64 { return d.Took().Seconds() })
-	gauge := func(name, help string, labels prometheus.Labels, value func(*nodev1.GatewayStats) int32) {
-		r.MustRegister(prometheus.NewGaugeFunc(
-			prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
-			func() float64 { return float64(value(c.Counts())) },
-		))
+	if ended := m.ended[reason]; ended != nil { // a newer pod may know more reasons
+		ended.Inc()
 	}
-	const name, help = "hecaton_gateway_connections", "Open connections."
-	gauge(name, help, prometheus.Labels{"client": "extension"}, (*nodev1.GatewayStats).GetExtensionConnections)
-	gauge(name, help, prometheus.Labels{"client": "desktop"}, (*nodev1.GatewayStats).GetDesktopConnections)
-	gauge(name, help, prometheus.Labels{"client": "web"}, (*nodev1.GatewayStats).GetWebConnections)
-	gauge("hecaton_gateway_calls_open", "Calls open at nodes of this pod.", nil, (*nodev1.GatewayStats).GetPendingRequests)
+	obs.ObserveIn(span, m.seconds[class], took.Seconds())
 }

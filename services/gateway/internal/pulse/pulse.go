@@ -46,7 +46,9 @@ type Config struct {
 	PingEvery time.Duration
 	// SilenceLimit ends the connection of a node that sent nothing for so long (seed 001, "System Invariants": 60 s).
 	SilenceLimit time.Duration
-	Logger       *slog.Logger
+	// Batch hears how many nodes' heartbeats go to the registry together.
+	Batch  func(nodes int)
+	Logger *slog.Logger
 }
 
 // Pulse beats from Start until Close.
@@ -133,6 +135,7 @@ func (p *Pulse) presence(ctx context.Context, now time.Time) {
 	if len(beats) == 0 {
 		return
 	}
+	p.Batch(len(beats))
 	results, err := p.Registry.Heartbeat(ctx, beats)
 	if err != nil {
 		p.Logger.Warn("the registry did not take heartbeats", "nodes", len(beats), "error", err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
@@ -68,6 +69,14 @@ func (r *Router) Choose(ctx context.Context, t Target) (ids.NodeID, error) {
 	return ids.NodeID(resp.GetNodeId()), nil
 }
 
+// Refused counts a call that ended before it was sent, for a reason of package errs; others are the caller's mistakes.
+func (r *Router) Refused(span trace.Span, began time.Time, err error) {
+	var e *errs.Error
+	if errors.As(err, &e) {
+		r.CallEnded(span, e, time.Since(began))
+	}
+}
+
 // Start sends a tool call to a chosen node. Whatever becomes of it, sink hears of it, possibly before Start returns.
 func (r *Router) Start(req Request, node ids.NodeID, sink calls.Sink) *Pending {
 	id := ids.NewCallID()
@@ -88,7 +97,7 @@ func (r *Router) StartWorkflow(key ids.Node, data []byte, deadline time.Time, si
 }
 
 func (r *Router) start(key ids.Node, env envelope.Call, data []byte, sink calls.Sink) *Pending {
-	p := &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink}
+	p := &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink, span: trace.SpanFromContext(context.Background())}
 	p.began = time.Now()
 	p.heard = p.began
 	switch {
@@ -181,8 +190,10 @@ func (r *Router) Call(ctx context.Context, req Request, progress func(params []b
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(req.Deadline) {
 		req.Deadline = deadline
 	}
+	began := time.Now()
 	node, err := r.Choose(ctx, req.Target)
 	if err != nil {
+		r.Refused(trace.SpanFromContext(ctx), began, err)
 		return nil, err
 	}
 	w := &waiter{done: make(chan struct{}), progress: progress}

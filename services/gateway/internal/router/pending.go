@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
@@ -22,7 +23,8 @@ type Pending struct {
 	deadline time.Time
 	began    time.Time // zero for a frame that is no call
 	sink     calls.Sink
-	frame    []byte // kept for upload
+	span     trace.Span // the call's
+	frame    []byte     // kept for upload
 	number   uint64
 
 	mu     sync.Mutex
@@ -130,7 +132,7 @@ func (p *Pending) fail(err *errs.Error) bool {
 
 func (p *Pending) count(err *errs.Error) {
 	if !p.began.IsZero() {
-		p.r.CallEnded(err, time.Since(p.began))
+		p.r.CallEnded(p.span, err, time.Since(p.began))
 	}
 }
 

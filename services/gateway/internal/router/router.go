@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
@@ -55,8 +56,8 @@ type Config struct {
 	Directory Directory
 	// MaxFrame bounds a request frame, MaxReply an answer that comes in chunks; in bytes.
 	MaxFrame, MaxReply int
-	// CallEnded hears of every call's end: its error, nil where it was answered, and how long it took.
-	CallEnded func(err *errs.Error, took time.Duration)
+	// CallEnded hears of every call's end: its span, its error, nil where it was answered, and how long it took.
+	CallEnded func(span trace.Span, err *errs.Error, took time.Duration)
 	Logger    *slog.Logger
 }
 

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
@@ -134,7 +136,9 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 	c.open[id] = o
 	c.mu.Unlock()
 
+	began := time.Now()
 	if err := c.admit(); err != nil {
+		c.Router.Refused(trace.SpanFromContext(c.ctx), began, err)
 		o.fail(err)
 		return nil
 	}
@@ -149,6 +153,7 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 		c.choosing.Go(func() {
 			node, err := c.Router.Choose(c.ctx, req.Target)
 			if err != nil {
+				c.Router.Refused(trace.SpanFromContext(c.ctx), began, err)
 				o.fail(err)
 				return
 			}

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -37,14 +38,26 @@ func NewKeeper(leases Leases, announcer Announcer, reg prometheus.Registerer) *K
 	k := &Keeper{
 		leases: leases, announcer: announcer,
 		registrations: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hecaton_registry_registrations_total", Help: "Registrations, by outcome.",
+			Name: "hecaton_registry_registrations_total", Help: "Registrations of nodes, by outcome.",
 		}, []string{"outcome"}),
 		beats: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "hecaton_registry_heartbeats_total", Help: "Heartbeats, by result.",
+			Name: "hecaton_registry_heartbeats_total", Help: "Heartbeats of nodes, by result.",
 		}, []string{"result"}),
 		deregistrations: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "hecaton_registry_deregistrations_total", Help: "Nodes removed because their connection closed.",
 		}),
+	}
+	k.registrations.WithLabelValues(failed)
+	k.beats.WithLabelValues(failed)
+	for value := range nodev1.RegisterResult_Outcome_name {
+		if value != 0 {
+			k.registrations.WithLabelValues(outcomeName(nodev1.RegisterResult_Outcome(value)))
+		}
+	}
+	for value := range nodev1.BeatResult_name {
+		if value != 0 {
+			k.beats.WithLabelValues(resultName(nodev1.BeatResult(value)))
+		}
 	}
 	reg.MustRegister(k.registrations, k.beats, k.deregistrations)
 	return k
@@ -59,7 +72,15 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // failed labels what the store could not do.
-const failed = "FAILED"
+const failed = "failed"
+
+func outcomeName(o nodev1.RegisterResult_Outcome) string {
+	return strings.ToLower(strings.TrimPrefix(o.String(), "OUTCOME_"))
+}
+
+func resultName(r nodev1.BeatResult) string {
+	return strings.ToLower(strings.TrimPrefix(r.String(), "BEAT_RESULT_"))
+}
 
 // Register stores connections and announces the nodes that are new or changed.
 func (k *Keeper) Register(ctx context.Context, regs []store.Registration) []store.Registered {
@@ -68,7 +89,7 @@ func (k *Keeper) Register(ctx context.Context, regs []store.Registration) []stor
 	results := k.leases.Register(ctx, regs)
 	events := make([]*nodev1.NodeEvent, 0, len(results))
 	for _, r := range results {
-		label := r.Outcome.String()
+		label := outcomeName(r.Outcome)
 		if r.Err != nil {
 			label = failed
 		}
@@ -88,7 +109,7 @@ func (k *Keeper) Heartbeat(ctx context.Context, beats []store.Beat) []store.Beat
 	results := k.leases.Heartbeat(ctx, beats)
 	var events []*nodev1.NodeEvent
 	for _, r := range results {
-		label := r.Result.String()
+		label := resultName(r.Result)
 		if r.Err != nil {
 			label = failed
 		}

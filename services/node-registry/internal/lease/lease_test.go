@@ -119,7 +119,7 @@ func TestSweepTakesAllAndSkipsTheBroken(t *testing.T) {
 	if _, ok := f.settled["7"]; ok {
 		t.Error("the broken user is not looked at again")
 	}
-	if n := testutil.CollectAndCount(reg, "hecaton_registry_expired_total"); n != 1 {
+	if n := testutil.CollectAndCount(reg, "hecaton_registry_nodes_expired_total"); n != 1 {
 		t.Errorf("%d metrics", n)
 	}
 }

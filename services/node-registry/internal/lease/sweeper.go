@@ -41,6 +41,8 @@ type Sweeper struct {
 	every     time.Duration
 	log       *slog.Logger
 	expired   prometheus.Counter
+	sweeps    *prometheus.CounterVec // by outcome
+	seconds   prometheus.Histogram
 }
 
 // NewSweeper returns a Sweeper that sweeps at each interval.
@@ -48,10 +50,20 @@ func NewSweeper(expiries Expiries, announcer Announcer, every time.Duration, log
 	s := &Sweeper{
 		expiries: expiries, announcer: announcer, every: every, log: log,
 		expired: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "hecaton_registry_expired_total", Help: "Nodes removed because nobody renewed their lease.",
+			Name: "hecaton_registry_nodes_expired_total", Help: "Nodes removed because nobody renewed their lease.",
+		}),
+		sweeps: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hecaton_registry_sweeps_total", Help: "Sweeps for expired nodes on this replica, by outcome: ok or failed.",
+		}, []string{"outcome"}),
+		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "hecaton_registry_sweep_duration_seconds", Help: "Duration of sweeps for expired nodes.",
+			Buckets: prometheus.ExponentialBuckets(0.001, 3, 10), // 1 ms to 20 s, when a sweep is given up
 		}),
 	}
-	reg.MustRegister(s.expired)
+	for _, outcome := range []string{sweptAll, failed} {
+		s.sweeps.WithLabelValues(outcome)
+	}
+	reg.MustRegister(s.expired, s.sweeps, s.seconds)
 	return s
 }
 
@@ -73,8 +85,23 @@ func (s *Sweeper) Run(ctx context.Context) error {
 	}
 }
 
+// sweptAll labels a sweep that reached everybody who was due.
+const sweptAll = "ok"
+
 // Sweep looks at all users who are due.
 func (s *Sweeper) Sweep(ctx context.Context) error {
+	began := time.Now()
+	err := s.pass(ctx)
+	s.seconds.Observe(time.Since(began).Seconds())
+	outcome := sweptAll
+	if err != nil {
+		outcome = failed
+	}
+	s.sweeps.WithLabelValues(outcome).Inc()
+	return err
+}
+
+func (s *Sweeper) pass(ctx context.Context) error {
 	// What is removed has to be announced, so the end of ctx does not interrupt a pass.
 	pass, cancel := context.WithTimeout(context.WithoutCancel(ctx), passTimeout)
 	defer cancel()

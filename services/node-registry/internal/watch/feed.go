@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,6 +64,10 @@ func NewFeed(nc *nats.Conn, log *slog.Logger, reg prometheus.Registerer) (*Feed,
 	return f, nil
 }
 
+func kindName(k nodev1.NodeEvent_Kind) string {
+	return strings.ToLower(strings.TrimPrefix(k.String(), "KIND_"))
+}
+
 // Announce publishes what happened to nodes, in this order. It does not wait for the bus.
 func (f *Feed) Announce(ctx context.Context, events []*nodev1.NodeEvent) {
 	for _, e := range events {
@@ -75,7 +80,7 @@ func (f *Feed) Announce(ctx context.Context, events []*nodev1.NodeEvent) {
 			f.log.WarnContext(ctx, "node event not announced", "kind", e.GetKind(), "user", e.GetUserId(), "error", err)
 			continue
 		}
-		f.announced.WithLabelValues(e.GetKind().String()).Inc()
+		f.announced.WithLabelValues(kindName(e.GetKind())).Inc()
 	}
 }
 

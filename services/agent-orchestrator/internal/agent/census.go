@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+// Counter counts the runs of all pods that nobody works on (package store).
+type Counter interface {
+	Count(ctx context.Context, within, grace time.Duration) (store.Census, error)
+}
+
+const (
+	// scrapeTimeout bounds how long a scrape waits for the database; without an answer the gauges are absent.
+	scrapeTimeout = 500 * time.Millisecond
+	// orphanedAfter is how many times as long as a lease a run may be without a pod: others look for it every second.
+	orphanedAfter = 2
+)
+
+// census is a collector that asks the database when somebody looks. What it tells is the whole cluster's, so every pod
+// tells the same.
+type census struct {
+	runs              Counter
+	within, grace     time.Duration
+	waiting, orphaned *prometheus.Desc
+}
+
+// NewCensus returns a collector of the runs that wait for a person, or for a pod. cfg is the engine's.
+func NewCensus(runs Counter, cfg Config) prometheus.Collector {
+	cfg = cfg.withDefaults()
+	return &census{
+		runs: runs, within: cfg.DecideWithin, grace: orphanedAfter * cfg.LeaseFor,
+		waiting: prometheus.NewDesc("hecaton_agent_runs_waiting",
+			"Runs of the whole cluster that wait for a person: for a decision, or the choice of a node.", nil, nil),
+		orphaned: prometheus.NewDesc("hecaton_agent_runs_orphaned",
+			"Runs of the whole cluster whose pod is gone and that none has taken over for twice the time of a lease.", nil, nil),
+	}
+}
+
+// Describe implements [prometheus.Collector].
+func (c *census) Describe(ch chan<- *prometheus.Desc) {
+	ch <- c.waiting
+	ch <- c.orphaned
+}
+
+// Collect implements [prometheus.Collector].
+func (c *census) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	n, err := c.runs.Count(ctx, c.within, c.grace)
+	if err != nil {
+		return // hecaton_agent_storage_errors_total says so
+	}
+	ch <- prometheus.MustNewConstMetric(c.waiting, prometheus.GaugeValue, float64(n.Waiting))
+	ch <- prometheus.MustNewConstMetric(c.orphaned, prometheus.GaugeValue, float64(n.Orphaned))
+}
