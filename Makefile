@@ -20,10 +20,20 @@ help: ## list the targets
 
 ## ---- run ----
 
-.PHONY: run build
+.PHONY: run build images compose-up compose-down
 run: ## start a cluster of two gateways with a desktop node, show a call and a run of an agent, and serve
 	@go build -o bin/hecaton ./services/hecaton/cmd/hecaton
 	@exec bin/hecaton up --gateways 2 --demo
+
+images: ## build the programs' images (hecaton/*:dev) from programs compiled here (needs a Docker engine)
+	scripts/dist.sh dist
+	BIN=dist docker compose --profile cli build
+
+compose-up: images ## start a cluster of containers on http://127.0.0.1:8080, and wait until all is well
+	docker compose up --wait
+
+compose-down: ## stop it, and forget what it kept
+	docker compose --profile cli down --volumes
 
 build: ## compile the programs into bin/
 	go build -trimpath -o bin/ $(patsubst %,./%/...,$(wildcard services/*/cmd))

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# A Docker engine on a bare Debian 12 machine, from Debian's packages alone. Usage: engine.sh start|stop
+# A Docker engine with compose and buildx on a bare Debian 12 machine, from Debian's packages alone.
+# Usage: engine.sh start|stop
 #
-# start does nothing where an engine answers already; stop ends only what start started.
+# start installs and starts only what is missing; stop ends only what start started.
 # The engine is Debian 13's: testcontainers asks for a newer API than Debian 12's engine speaks, and it needs nothing newer
-# than Debian 12's libc. containerd, runc (which does need a newer one) and iptables are Debian 12's own.
+# than Debian 12's libc, nor do the plugins. containerd, runc (which does need a newer one) and iptables are Debian 12's own.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/trixie.sh"
@@ -11,28 +12,41 @@ log=$ci_cache/dockerd.log pid=$ci_cache/dockerd.pid
 
 answers() { docker version >/dev/null 2>&1; }
 
-install_engine() {
+plugin() { docker "$1" version >/dev/null 2>&1; }
+
+# Prints the packages that are missing.
+missing() {
+  answers || command -v dockerd >/dev/null || echo docker.io
+  command -v docker >/dev/null || echo docker-cli
+  plugin compose || echo docker-compose
+  plugin buildx || echo docker-buildx
+}
+
+install_packages() { # install_packages <package of Debian 13>...
   local debs=$ci_cache/engine
-  trixie_download "$debs" docker.io docker-cli
-  set -- "$debs"/docker.io_*.deb
-  command -v docker >/dev/null || set -- "$@" "$debs"/docker-cli_*.deb
+  trixie_download "$debs" "$@"
   apt-get -qq update
-  # Its postinst would start the engine through an init system where there is one; here start does, everywhere.
+  # Their postinst would start the engine through an init system where there is one; here start does, everywhere.
   DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends -o DPkg::Lock::Timeout=300 \
-    "$@" iptables >/dev/null
+    "$debs"/*.deb iptables >/dev/null
 }
 
 start() {
-  answers && return
+  local packages
+  mapfile -t packages < <(missing)
+  answers && [ ${#packages[@]} -eq 0 ] && return
   [ "$(id -u)" = 0 ] || { echo "engine.sh: only root can install and start an engine" >&2; exit 1; }
-  command -v dockerd >/dev/null || install_engine
+  [ ${#packages[@]} -eq 0 ] || install_packages "${packages[@]}"
   if ! answers; then
     mkdir -p "$ci_cache"
     nohup dockerd >"$log" 2>&1 </dev/null &
     echo $! >"$pid"
     for _ in $(seq 150); do answers && break; sleep .2; done
   fi
-  docker version -f 'engine {{.Server.Version}}, API {{.Server.APIVersion}}' || { tail -n 20 "$log" >&2; exit 1; }
+  answers || { tail -n 20 "$log" >&2; exit 1; }
+  docker version -f 'engine {{.Server.Version}}, API {{.Server.APIVersion}}'
+  docker compose version
+  docker buildx version
 }
 
 stop() {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/heap"
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
@@ -30,25 +29,13 @@ func main() {
 	}
 }
 
-// settings are the gateway's configuration and what only a program of its own has to be asked.
-type settings struct {
-	app.Config
-	OpenServices bool `conf:"open-services" env:"OPEN_SERVICES" help:"serve gRPC without mutual TLS or a service token: who reaches the port calls as any user"`
-}
-
-// Validate refuses to check the users at the front door while the back door is open.
-func (s settings) Validate() error {
-	err := s.Config.Validate()
-	if s.Auth.Mode == auth.JWT && !s.Services.Enabled() && !s.OpenServices {
-		err = errors.Join(err, errors.New("with --auth-mode jwt, gRPC must be closed to strangers: "+
-			"set SERVICE_TOKEN or SERVICE_TLS_*, or --open-services where nobody else reaches the port"))
-	}
-	return err
-}
-
 func run(ctx context.Context, args, environ []string, out io.Writer) error {
-	var cfg settings
+	var cfg app.Settings
 	sources := config.Sources{Program: "gateway", Args: args, Environ: environ, Prefix: "HECATON_", Help: out}
+	if len(args) > 0 && args[0] == obs.HealthcheckCommand {
+		sources.Args = args[1:]
+		return obs.Healthcheck(ctx, sources, func(s *app.Settings) string { return s.AdminAddr })
+	}
 	if err := config.Load(&cfg, sources); err != nil {
 		return err
 	}

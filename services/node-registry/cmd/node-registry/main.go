@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 
@@ -20,26 +21,31 @@ import (
 var version = "dev"
 
 func main() {
-	if err := run(); err != nil && !errors.Is(err, config.ErrHelp) {
+	ctx, release := lifecycle.Signals(context.Background())
+	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout)
+	release()
+	if err != nil && !errors.Is(err, config.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "node-registry:", err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
-	var cfg app.Config
-	sources := config.Sources{Program: "node-registry", Args: os.Args[1:], Environ: os.Environ()}
+func run(ctx context.Context, args, environ []string, out io.Writer) error {
+	var cfg app.Settings
+	sources := config.Sources{Program: "node-registry", Args: args, Environ: environ, Help: out}
+	if len(args) > 0 && args[0] == obs.HealthcheckCommand {
+		sources.Args = args[1:]
+		return obs.Healthcheck(ctx, sources, func(s *app.Settings) string { return s.AdminAddr })
+	}
 	if err := config.Load(&cfg, sources); err != nil {
 		return err
 	}
-	log := obs.NewLogger(os.Stdout, cfg.Log.Level, cfg.Log.Format)
+	log := obs.NewLogger(out, cfg.Log.Level, cfg.Log.Format)
 	redis.SetLogger(redisLog{log})
-	registry, err := app.New(cfg, app.Options{Logger: log, Version: version})
+	registry, err := app.New(cfg.Config, app.Options{Logger: log, Version: version})
 	if err != nil {
 		return err
 	}
-	ctx, release := lifecycle.Signals(context.Background())
-	defer release()
 	return registry.Run(ctx)
 }
 
