@@ -63,7 +63,7 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 	c.opts.Model.configure(&cfg)
 	if c.opts.Auth.Mode == auth.Trusted {
 		// Who is on this machine may name its addresses; its programs only where nobody else reaches the gateways.
-		cfg.Addresses.Private, cfg.MCPStdio = true, isLoopback(c.opts.Host)
+		cfg.Addresses.Private, cfg.MCPStdio = true, auth.IsLoopback(c.opts.Host)
 	}
 	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
 	if c.opts.Orchestrator != nil {
@@ -92,9 +92,4 @@ func (m Model) configure(cfg *orchestrator.Config) {
 		return
 	}
 	cfg.OpenAIURL, cfg.OpenAIKey, cfg.OpenAIModel, cfg.OpenAIWindow = m.BaseURL, m.Key, m.Name, m.Window
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -53,7 +53,7 @@ func TestServicesAlone(t *testing.T) {
 
 func TestServiceCannotStart(t *testing.T) {
 	t.Parallel()
-	if code, _, err := do(t, "node-registry", "--grpc-addr", "256.0.0.1:0", "--admin-addr", "127.0.0.1:0"); code != 1 || err == "" {
+	if code, _, err := do(t, "node-registry", "--open-services", "--grpc-addr", "256.0.0.1:0", "--admin-addr", "127.0.0.1:0"); code != 1 || err == "" {
 		t.Errorf("%d %s", code, err)
 	}
 }

@@ -47,7 +47,7 @@ func summary(c *embedded.Cluster, cfg upConfig, temporary string) string {
 		fmt.Fprintf(&b, "  %-20s PostgreSQL, %s\n", "sessions", server(cfg.StorageURL, false))
 	}
 	fmt.Fprintf(&b, "  %-20s %s\n", "model", modelName(cfg.model()))
-	if !loopback(cfg.Host) {
+	if !auth.IsLoopback(cfg.Host) {
 		fmt.Fprintf(&b, "\n  The gateways listen on %s: HTTP and gRPC can be reached from other machines.\n", cfg.Host)
 	}
 	return b.String()

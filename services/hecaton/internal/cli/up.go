@@ -73,7 +73,7 @@ func (c upConfig) Validate() error {
 			problems = append(problems, fmt.Errorf("--%s-port %d: %d gateways need ports from 1 to 65535, or 0", flag, port, c.Gateways))
 		}
 	}
-	if !loopback(c.Host) && !c.Insecure {
+	if !auth.IsLoopback(c.Host) && !c.Insecure {
 		if c.Auth.Mode == auth.Trusted {
 			problems = append(problems, fmt.Errorf(
 				"--host %s is not loopback, and --auth-mode trusted believes whoever comes: use jwt, or --insecure where only friends come", c.Host))
@@ -84,11 +84,6 @@ func (c upConfig) Validate() error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 func up(ctx context.Context, e Env) error {
