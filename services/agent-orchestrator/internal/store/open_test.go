@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
@@ -57,7 +58,9 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		"postgres://u:hunter2@127.0.0.1:1/x?connect_timeout=1": "connect",
 		"postgres://u:hunter2@127.0.0.1:port/x":                "URL",
 	} {
-		s, err := store.Open(t.Context(), store.Options{URL: config.Secret(url)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // a server that is away is waited for
+		s, err := store.Open(ctx, store.Options{URL: config.Secret(url)})
+		cancel()
 		if err == nil {
 			_ = s.Close()
 			t.Errorf("opened %q", url)

@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"sync"
@@ -102,6 +103,42 @@ func TestPostgresAway(t *testing.T) {
 	server.Start()
 	commit(t, s, l, store.Change{Events: texts(l, 1, "x")})
 	must(t, s.Check(t.Context()), nil)
+}
+
+// A pod that starts before its database waits for it.
+func TestPostgresAwayAtFirst(t *testing.T) {
+	t.Parallel()
+	server := testkit.OwnPostgres(t)
+	server.Stop()
+	waits := make(chan struct{}, 1)
+	opened := make(chan error, 1)
+	go func() {
+		s, err := store.Open(t.Context(), store.Options{
+			URL: config.Secret(server.URL()), Logger: slog.New(slog.NewTextHandler(signal(waits), nil)),
+		})
+		if err == nil {
+			err = s.Close()
+		}
+		opened <- err
+	}()
+	select {
+	case <-waits:
+	case err := <-opened:
+		t.Fatalf("it did not wait: %v", err)
+	}
+	server.Start()
+	must(t, <-opened, nil)
+}
+
+// signal is told of each line that is logged.
+type signal chan struct{}
+
+func (s signal) Write(line []byte) (int, error) {
+	select {
+	case s <- struct{}{}:
+	default:
+	}
+	return len(line), nil
 }
 
 // cutter stands between a store and its server. Armed, it lets the next request through, and cuts the connection when the

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"math/rand/v2"
 	"net"
 	"strconv"
 	"strings"
@@ -39,7 +41,7 @@ type postgres struct {
 	dialect dialect
 }
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
+func openPostgres(ctx context.Context, url string, log *slog.Logger) (*postgres, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("store: the URL of PostgreSQL: %w", err) // pgx leaves the password out
@@ -60,10 +62,29 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 			) AS listed ON s.id = listed_id AND s.token = listed_token ORDER BY s.id FOR UPDATE OF s`,
 		"skip locked": `FOR UPDATE SKIP LOCKED`,
 	}}}
-	if err := p.migrate(ctx); err != nil {
+	if err := p.begin(ctx, log); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return p, nil
+}
+
+// begin waits for a server that is still away, as when everything starts at once: to end, and be started again ever later,
+// would only take longer.
+func (p *postgres) begin(ctx context.Context, log *slog.Logger) error {
+	for wait := firstWait; ; wait = min(2*wait, longWait) {
+		err := p.migrate(ctx)
+		if err == nil || ctx.Err() != nil || !p.transient(err) {
+			return err
+		}
+		if wait < longWait && 2*wait >= longWait { // once
+			log.LogAttrs(ctx, slog.LevelWarn, "waiting for the database", slog.Any("err", err))
+		}
+		select {
+		case <-time.After(wait/2 + rand.N(wait)):
+		case <-ctx.Done():
+			return errors.Join(err, ctx.Err())
+		}
+	}
 }
 
 func (p *postgres) migrate(ctx context.Context) error {

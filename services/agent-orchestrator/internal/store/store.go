@@ -36,7 +36,8 @@ type Store struct {
 	log      *slog.Logger
 }
 
-// Open connects, and brings the schema up to date: several pods may do so at once.
+// Open connects, and brings the schema up to date: several pods may do so at once. It waits for a server that cannot be
+// reached until ctx ends.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Patience == 0 {
 		o.Patience = 15 * time.Second
@@ -46,7 +47,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	scheme, _, _ := strings.Cut(url, ":")
 	switch scheme {
 	case "postgres", "postgresql":
-		db, err := openPostgres(ctx, url)
+		db, err := openPostgres(ctx, url, s.log)
 		if err != nil {
 			return nil, err
 		}
