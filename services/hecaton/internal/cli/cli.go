@@ -52,6 +52,7 @@ func commands() []command {
 		{"watch", "", "follow a user's nodes as they come and go", watch},
 		{"token", "", "mint a user's token with the gateways' key", mintToken},
 		{"drain", "", "empty gateways before they are stopped", drain},
+		{"bench", "", "put a cluster under load and say what became of every call", runBench},
 		{"gateway", "", "run one gateway alone", runGateway},
 		{"node-registry", "", "run one node-registry alone", runRegistry},
 		{"agent-orchestrator", "", "run one agent-orchestrator alone", runOrchestrator},

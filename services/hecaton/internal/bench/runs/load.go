@@ -1,0 +1,135 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/calls"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/timeline"
+)
+
+// Tool is the tool that runs call.
+const Tool = "bench_step"
+
+// Options of runs.
+type Options struct {
+	Plan *plan.Plan
+	// Tag tells this load's runs from those of any other.
+	Tag     string
+	Servers []string
+	Token   func(user string) (string, error)
+	// Ledger is that of steps: step i of run n has the number n*plan.MaxSteps+i.
+	Ledger   *ledger.Ledger
+	Recorder *timeline.Recorder
+	// Sessions is how many runs go on at once.
+	Sessions int
+	// Timeout is how long one may take.
+	Timeout time.Duration
+}
+
+// Load is runs that go on.
+type Load struct {
+	o      Options
+	client *client
+	next   atomic.Int64
+	open   atomic.Int64
+	quit   chan struct{}
+	work   sync.WaitGroup
+
+	mu       sync.Mutex
+	problems []Problem
+	total    int
+}
+
+// Problem is a promise about runs that was broken, or a run that did not come to its end.
+type Problem struct {
+	Run  int64  `json:"run"`
+	Text string `json:"text"`
+}
+
+// maxProblems is how many are told in full.
+const maxProblems = 50
+
+// Start begins runs; when one is over, the next one begins, until Stop.
+func Start(ctx context.Context, o Options) *Load {
+	l := &Load{o: o, client: newClient(o.Servers, o.Token, o.Sessions), quit: make(chan struct{})}
+	for range o.Sessions {
+		l.work.Go(func() {
+			for {
+				select {
+				case <-l.quit:
+					return
+				case <-ctx.Done():
+					return
+				default:
+					l.run(ctx, l.next.Add(1)-1)
+				}
+			}
+		})
+	}
+	return l
+}
+
+// Open is how many runs go on.
+func (l *Load) Open() int { return int(l.open.Load()) }
+
+// Stop lets no more runs begin, waits for those that go on, and returns what was wrong: how many problems there were, and
+// the first of them.
+func (l *Load) Stop() (problems int, first []Problem) {
+	close(l.quit)
+	l.work.Wait()
+	l.client.http.CloseIdleConnections()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total, l.problems
+}
+
+func (l *Load) problem(n int64, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.total++; len(l.problems) < maxProblems {
+		l.problems = append(l.problems, Problem{n, fmt.Sprintf(format, args...)})
+	}
+}
+
+// run is one run, from its invoke to its end.
+func (l *Load) run(ctx context.Context, n int64) {
+	l.open.Add(1)
+	defer l.open.Add(-1)
+	what := l.o.Plan.Run(n)
+	node := l.o.Plan.Node(what.Node)
+	r := &run{
+		Load: l, n: n, what: what, user: node.User, session: fmt.Sprintf("bench-%s-%d", l.o.Tag, n),
+		begin: time.Now(), results: map[string]bool{}, steps: map[string]int{},
+	}
+	var goal []string
+	for i, step := range what.Steps {
+		number := Number(n, i)
+		l.o.Ledger.Send(number, what.Node)
+		arguments, _ := json.Marshal(calls.NewArguments(l.o.Plan, l.o.Tag, number, step)) // strings and numbers are always JSON
+		goal = append(goal, "call "+Tool+" "+string(arguments))
+	}
+	body := map[string]any{
+		"message": strings.Join(goal, " then "), "session_id": r.session, "preferred_node_id": node.ID,
+	}
+	if what.Approve {
+		body["tool_interrupt_config"] = map[string]any{Tool: map[string]bool{"enabled": true, "requires_interrupt": true}}
+	}
+	late, cancel := context.WithTimeout(ctx, l.o.Timeout)
+	defer cancel()
+	finish, err := r.follow(late, body)
+	if ctx.Err() != nil && err != nil {
+		return // it was cut short; its steps count as open
+	}
+	r.end(finish, err)
+}
+
+// Number is that of a step in the ledger.
+func Number(run int64, step int) int64 { return run*plan.MaxSteps + int64(step) }
