@@ -53,7 +53,7 @@ func AddTo(g *lifecycle.Group, listen func(context.Context) (*Server, error), st
 		return err
 	}, func(context.Context) error { return s.close() })
 	g.Go("grpc", func(context.Context) error { return s.serve() }, func(ctx context.Context) error {
-		s.stop(ctx)
+		s.Close(ctx)
 		if stopped != nil {
 			stopped()
 		}
@@ -75,8 +75,9 @@ func (s *Server) serve() error {
 	return nil
 }
 
-// stop lets calls finish until ctx ends.
-func (s *Server) stop(ctx context.Context) {
+// Close takes no new calls, tells clients to connect elsewhere, and lets calls finish until ctx ends. To close twice is
+// harmless.
+func (s *Server) Close(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

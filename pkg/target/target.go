@@ -1,7 +1,9 @@
-// Package target lets a gRPC client name several addresses at once: "10.0.0.1:9090,10.0.0.2:9090".
+// Package target lets a gRPC client name all replicas of a service: by one name that has all their addresses, as that of a
+// headless service in Kubernetes ("dns:///node-registry:9090"), or one by one where there is no such name
+// ("10.0.0.1:9090,10.0.0.2:9090").
 //
-// In Kubernetes one name stands for all replicas ("dns:///node-registry:9090"); on a laptop and in tests there is no such
-// name.
+// A name is looked up every 5 s, and half a second after an address failed: replicas that are added get their share, and
+// those that are replaced are followed. While a look-up fails, those known stay.
 package target
 
 import (
@@ -36,7 +38,7 @@ func spread(addresses, config string) (string, []grpc.DialOption) {
 	balance := grpc.WithDefaultServiceConfig(config)
 	list := strings.Split(addresses, ",")
 	if len(list) == 1 {
-		return addresses, []grpc.DialOption{balance}
+		return addresses, []grpc.DialOption{balance, grpc.WithResolvers(names{})}
 	}
 	var state resolver.State
 	for _, a := range list {

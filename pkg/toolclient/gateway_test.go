@@ -26,6 +26,7 @@ type gateway struct {
 	options []grpc.ServerOption
 
 	questions questions
+	leave     <-chan struct{} // closed when streams end as those of a pod that drains do; nil for never
 
 	mu      sync.Mutex
 	script  func(*received)
@@ -123,6 +124,17 @@ func (g *gateway) Calls(stream grpc.BidiStreamingServer[toolv1.CallsRequest, too
 	g.mu.Lock()
 	g.streams++
 	g.mu.Unlock()
+	read := make(chan error, 1)
+	go func() { read <- g.read(stream) }() // ends with the stream
+	select {
+	case err := <-read:
+		return err
+	case <-g.leave:
+		return errs.New(errs.Draining, "leaving")
+	}
+}
+
+func (g *gateway) read(stream grpc.BidiStreamingServer[toolv1.CallsRequest, toolv1.CallsResponse]) error {
 	var mu sync.Mutex // of sending
 	send := func(r *toolv1.CallsResponse) {
 		mu.Lock()

@@ -30,6 +30,9 @@ type peer struct {
 // stable is how long a stream must have lasted for the pauses to begin anew: one that is refused ends at once.
 const stable = time.Second
 
+// drainPause is how long a gateway that drains is left alone.
+const drainPause = time.Second
+
 // run keeps a stream open until the peer is no longer wanted, and returns when its calls are over. The end of life cuts
 // them off.
 func (p *peer) run(life, wanted context.Context) {
@@ -55,7 +58,11 @@ func (p *peer) run(life, wanted context.Context) {
 		if time.Since(began) > stable {
 			tries = pauses{}
 		}
-		wait(wanted, tries.next())
+		pause := tries.next()
+		if drains(err) { // which does not end soon
+			pause = drainPause
+		}
+		wait(wanted, pause)
 	}
 	streams.Wait()
 	p.leave()

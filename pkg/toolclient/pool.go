@@ -103,7 +103,7 @@ func (p *pool) avoid(peer *peer) {
 func (p *pool) up(peer *peer, s *stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	peer.stream, peer.err, peer.avoid = s, nil, time.Time{}
+	peer.stream, peer.err = s, nil
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -111,7 +111,10 @@ func (p *pool) up(peer *peer, s *stream) {
 // down keeps new calls from a peer; err says why.
 func (p *pool) down(peer *peer, err error) {
 	p.mu.Lock()
-	peer.stream, peer.err = nil, err
+	peer.stream, peer.err, peer.avoid = nil, err, time.Time{}
+	if drains(err) { // it may still do so when it is asked again
+		peer.avoid = time.Now().Add(drainPause + avoidFor)
+	}
 	p.mu.Unlock()
 	select {
 	case p.nudge <- struct{}{}:

@@ -221,11 +221,15 @@ func (s *stream) why() error {
 	return s.ended
 }
 
-// refusedWhole reports whether the gateway turned the stream away before it read any call.
+// refusedWhole reports whether no call that is still open on a stream, which ended with err, was delivered: the gateway
+// turned the stream away before it read any, or it drains, and then it answers those that it took before it ends the stream.
 func refusedWhole(err error) bool {
 	switch status.Code(err) {
 	case codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented:
 		return true
 	}
-	return false
+	return drains(err)
 }
+
+// drains reports whether a stream ended because its gateway drains.
+func drains(err error) bool { return err != nil && errors.Is(errs.FromGRPC(err), errs.Draining) }

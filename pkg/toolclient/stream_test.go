@@ -336,3 +336,34 @@ func (l *lookups) lookup(_ context.Context, name string) ([]string, error) {
 	}
 	return l.names[name], nil
 }
+
+// A gateway that drains ends its streams once nothing is open on them. What it had not read by then was not delivered, so it
+// goes elsewhere; and the gateway is left alone for a while.
+func TestADrainingGatewayEndsItsStreams(t *testing.T) {
+	t.Parallel()
+	leaving := make(chan struct{})
+	a, b := serve(t, "a", silent), serve(t, "b", answers)
+	a.leave = leaving
+	c := dial(t, toolclient.Patience{}, a, b)
+	var unread []<-chan outcome
+	testkit.Eventually(t, 5*time.Second, func() bool {
+		unread = append(unread, calling(t.Context(), c, call("x")))
+		return len(a.seen()) > 0 // which it takes no notice of
+	}, "a call is sent to a")
+	close(leaving)
+	for _, done := range unread {
+		if got := <-done; got.err != nil || got.answer.GetNodeId() != "b" {
+			t.Errorf("%v, %v", got.answer, got.err)
+		}
+	}
+	before := a.opened()
+	began := time.Now()
+	for time.Since(began) < time.Second/2 {
+		if got := <-calling(t.Context(), c, call("x")); got.err != nil {
+			t.Fatal(got.err)
+		}
+	}
+	if more := a.opened() - before; more > 1 {
+		t.Errorf("a was asked for %d more streams within half a second", more)
+	}
+}

@@ -96,7 +96,8 @@ func TestADrainingPodTakesNothingNew(t *testing.T) {
 	t.Parallel()
 	c := draining(t, 2, 20*time.Second)
 	here, web := node(t, c.Gateways[0], "u", "here"), c.Gateways[0].Web(t, "u")
-	named(t, c.Gateways[1], "u", "there")
+	here.Register(`"available_tools":["click"]`)
+	there := node(t, c.Gateways[1], "u", "there")
 	end := begin(t.Context(), unary(), c.Gateways[1], call("u", "here", time.Minute))
 	running := here.Call()
 	took := stop(t, c.Gateways[0])
@@ -107,9 +108,18 @@ func TestADrainingPodTakesNothingNew(t *testing.T) {
 			t.Errorf("%s: %v, want 503", path, err)
 		}
 	}
+	probe := call("u", "here", time.Minute)
+	probe.ToolName = "no such tool" // which the node is never asked for
+	testkit.Eventually(t, 5*time.Second, func() bool {
+		return cluster.Unary(t.Context(), c.Gateways[1], probe).Reason == "NODE_NOT_CONNECTED"
+	}, "it is the node's turn to leave")
 	for _, w := range cluster.Ways {
-		if w.Name != "REST" { // services of ours balance by themselves; a REST client is served until nothing is left to drain
+		if w.Name == "Calls" { // services of ours balance by themselves; who makes one call is served for as long as there is a server
 			expect(t, w.Name+" to the other pod's node", w.Call(t.Context(), c.Gateways[0], call("u", "there", time.Minute)), "DRAINING")
+		} else {
+			end := begin(t.Context(), w, c.Gateways[0], call("u", "there", time.Minute))
+			there.Answer(there.Call(), cluster.Text("done"))
+			answered(t, w.Name+" to the other pod's node", ended(t, end))
 		}
 		expect(t, w.Name+" to the pod's node", w.Call(t.Context(), c.Gateways[0], call("u", "here", time.Minute)), "DRAINING")
 		expect(t, w.Name+" from the other pod", w.Call(t.Context(), c.Gateways[1], call("u", "here", time.Minute)), "NODE_NOT_CONNECTED")

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
@@ -23,7 +24,7 @@ func (p pod) Connections() []drain.Connection {
 	for _, w := range webs {
 		open = append(open, drain.Web{Web: w})
 	}
-	return open
+	return append(open, p.streams.Connections()...)
 }
 
 // CallsOpen implements [drain.Pod].
@@ -38,15 +39,40 @@ func (p pod) CallsOpen() int {
 // leave is the moment at which a drain begins.
 func (a *App) leave() {
 	a.ready.Drain()
+	a.streams.Begin()
 	a.grpc.Drain() // the same for those who ask over gRPC
 	close(a.draining)
 }
 
-// drain is what the end of the program begins with (docs/architecture.md, "Drain").
+// drain is what the end of the program begins with:
+//
+//  1. The connections leave, as the job says, while requests and calls are served as ever.
+//  2. The listeners close. Requests and calls in progress finish, whoever they wait for.
+//  3. What is left at the end of the grace period is given up, and still told so.
+//
+// See docs/architecture.md, "Drain".
 func (a *App) drain(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, a.cfg.DrainDelay+a.cfg.DrainGrace)
+	grace, cancel := context.WithTimeout(ctx, a.cfg.DrainDelay+a.cfg.DrainGrace)
 	defer cancel()
-	a.job.Finish(ctx)
-	a.router.Drain(ctx)
-	return nil
+	a.job.Finish(grace)
+	a.streams.Close()
+	closed := make(chan error, 1)
+	go func() { closed <- a.closeListeners(ctx) }()
+	select {
+	case err := <-closed:
+		return err
+	case <-grace.Done():
+	}
+	a.streams.Cut()
+	a.router.Drain(grace)
+	return <-closed
+}
+
+// closeListeners returns when what is in progress has ended; at the end of ctx it is cut off.
+func (a *App) closeListeners(ctx context.Context) error {
+	var calls sync.WaitGroup
+	calls.Go(func() { a.grpc.Close(ctx) })
+	err := a.edge.Shutdown(ctx)
+	calls.Wait()
+	return err
 }

@@ -14,6 +14,18 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
+// Streams knows the streams of events that a pod has.
+type Streams interface {
+	// Enter adds a stream, which ends when leave is closed, and calls left when it has. mortal says that the run that it
+	// tells of dies with it.
+	Enter(mortal bool) (leave <-chan struct{}, left func())
+}
+
+// alone are the streams of a pod that nobody drains.
+type alone struct{}
+
+func (alone) Enter(bool) (leave <-chan struct{}, left func()) { return nil, func() {} }
+
 // Config is what an API needs. Durations that are 0 have the defaults that are named.
 type Config struct {
 	Auth *auth.Authenticator
@@ -21,8 +33,8 @@ type Config struct {
 	Orchestrators grpc.ClientConnInterface
 	// MaxBody bounds a request's JSON, in bytes.
 	MaxBody int64
-	// Draining is closed when streams shall end because this pod goes away.
-	Draining <-chan struct{}
+	// Streams says when streams shall end because this pod goes away; nil where it never does.
+	Streams Streams
 	// Heartbeat is how long a stream may be silent: 15 s.
 	Heartbeat time.Duration
 	// WriteTimeout is the longest write to a client: 10 s.
@@ -61,6 +73,9 @@ func New(cfg Config) (*API, error) {
 	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
 	cfg.Admission = cmp.Or(cfg.Admission, 10*time.Second)
 	cfg.Patience = cmp.Or(cfg.Patience, time.Minute)
+	if cfg.Streams == nil {
+		cfg.Streams = alone{}
+	}
 	a := &API{
 		cfg: cfg, log: obs.OrDiscard(cfg.Logger),
 		agent: agentv1.NewAgentServiceClient(cfg.Orchestrators), files: agentv1.NewWorkspaceServiceClient(cfg.Orchestrators),

@@ -24,6 +24,8 @@ type feed struct {
 	begin opener
 	until agentv1.FollowRequest_Until // UNTIL_RUN_ENDS where it begins with a run
 
+	leave <-chan struct{} // closed when the pod goes away; set before open
+
 	events chan *agentv1.Event // closed when there will be no more
 
 	// Owned by run, and by others before it starts and after it has ended.
@@ -43,17 +45,15 @@ const lead = 16
 const linger = time.Second
 
 func (a *API) newFeed(until agentv1.FollowRequest_Until, begin opener) *feed {
-	return &feed{
-		api: a, begin: begin, until: until, events: make(chan *agentv1.Event, lead),
-		patience: patience{limit: a.cfg.Admission, draining: a.cfg.Draining},
-	}
+	return &feed{api: a, begin: begin, until: until, events: make(chan *agentv1.Event, lead)}
 }
 
 // open returns once an orchestrator has accepted what is asked, or says why none has.
 func (f *feed) open(ctx context.Context) (err error) {
+	f.patience = patience{limit: f.api.cfg.Admission, leave: f.leave}
 	for again := false; ; again = true {
 		if f.next, err = f.begin(ctx, again); err == nil {
-			f.patience = patience{limit: f.api.cfg.Patience, draining: f.api.cfg.Draining}
+			f.patience = patience{limit: f.api.cfg.Patience, leave: f.leave}
 			return nil
 		}
 		if !unreachable(err) || !f.patience.wait(ctx) {
@@ -163,8 +163,8 @@ func accepted[R any, P interface {
 // patience paces what is tried again and again: at once, then after pauses that grow to a second.
 type patience struct {
 	// Static after construction.
-	limit    time.Duration
-	draining <-chan struct{}
+	limit time.Duration
+	leave <-chan struct{} // nil for never
 
 	since time.Time // of the first failure in a row
 	pause time.Duration
@@ -188,7 +188,7 @@ func (p *patience) wait(ctx context.Context) bool {
 	select {
 	case <-timer.C:
 		return true
-	case <-p.draining:
+	case <-p.leave:
 	case <-ctx.Done():
 	}
 	return false

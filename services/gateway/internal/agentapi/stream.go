@@ -37,6 +37,9 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, r *http.Request
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	var left func()
+	f.leave, left = a.cfg.Streams.Enter(mortal)
+	defer left()
 	if err := f.open(ctx); err != nil {
 		return err
 	}
@@ -45,11 +48,7 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, r *http.Request
 		defer close(fed)
 		f.run(ctx, cancel)
 	}()
-	draining := a.cfg.Draining
-	if mortal { // ending the stream would end the run: it has until the end of the drain
-		draining = nil
-	}
-	if !a.write(ctx, a.newWriter(w), f, names, draining) {
+	if !a.write(ctx, a.newWriter(w), f, names) {
 		cancel()
 	}
 	<-fed
@@ -60,7 +59,7 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, r *http.Request
 }
 
 // write returns when the feed has ended (true), or when the client has left or was left.
-func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect, draining <-chan struct{}) (ended bool) {
+func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect) (ended bool) {
 	if w.begin() != nil {
 		return false
 	}
@@ -81,7 +80,7 @@ func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect, dra
 			beat.Reset(a.cfg.Heartbeat)
 		case <-beat.C:
 			buf = append(buf, heartbeat...)
-		case <-draining:
+		case <-f.leave:
 			_ = w.send([]byte(byeDraining)) // it leaves either way
 			return false
 		case <-ctx.Done():

@@ -383,6 +383,16 @@ func TestSlowClientIsCut(t *testing.T) {
 	}
 }
 
+// drain ends streams, mortal ones apart.
+type drain struct{ early, cut chan struct{} }
+
+func (d drain) Enter(mortal bool) (leave <-chan struct{}, left func()) {
+	if mortal {
+		return d.cut, func() {}
+	}
+	return d.early, func() {}
+}
+
 // A gateway that drains sends its clients elsewhere, except those whose run would end with the stream.
 func TestDrain(t *testing.T) {
 	t.Parallel()
@@ -398,11 +408,11 @@ func TestDrain(t *testing.T) {
 			return nil
 		}
 	}})
-	draining := make(chan struct{})
-	g := startGateway(t, func(_ *auth.Config, c *agentapi.Config) { c.Draining = draining }, p)
+	streams := drain{early: make(chan struct{}), cut: make(chan struct{})}
+	g := startGateway(t, func(_ *auth.Config, c *agentapi.Config) { c.Streams = streams }, p)
 	goesOn := g.do(t, "POST", "/api/agent/invoke", hello)
 	stays := g.do(t, "POST", "/api/agent/invoke", `{"message":"x","on_disconnect":"cancel"}`)
-	close(draining)
+	close(streams.early)
 	body, err := io.ReadAll(goesOn.Body)
 	if err != nil || !strings.HasSuffix(string(body), "come back with Last-Event-ID\n\n") {
 		t.Errorf("%v: %s", err, body)

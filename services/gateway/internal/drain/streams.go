@@ -1,0 +1,105 @@
+package drain
+
+import "sync"
+
+// Streams are the responses that go on while somebody listens (server-sent events). A drain ends those that it finds, like
+// other connections; those that begin later are for who knows no other pod, and last until the pod closes. A mortal stream,
+// whose end is that of what it tells of, may end by itself until the grace period is over.
+//
+// The zero value is ready. It is safe for concurrent use.
+type Streams struct {
+	mu    sync.Mutex
+	stage stage
+	early map[*stream]struct{} // found by the drain
+	late  map[*stream]struct{}
+}
+
+// stage is what becomes of streams.
+type stage uint8
+
+const (
+	welcome  stage = iota
+	leaving        // the drain has begun
+	closing        // streams end, those that are not mortal
+	cutShort       // every stream ends
+)
+
+// stream is one of them, and a [Connection].
+type stream struct {
+	mortal bool
+	told   func()
+	leave  chan struct{} // closed by told
+	over   chan struct{} // closed when it has ended
+}
+
+// Retire implements [Connection].
+func (s *stream) Retire() <-chan struct{} {
+	if s.mortal {
+		return s.over
+	}
+	return idle
+}
+
+// Leave implements [Connection].
+func (s *stream) Leave() { s.told() }
+
+// Enter adds a stream, which has to end when leave is closed. Call left when it has.
+func (s *Streams) Enter(mortal bool) (leave <-chan struct{}, left func()) {
+	st := &stream{mortal: mortal, leave: make(chan struct{}), over: make(chan struct{})}
+	st.told = sync.OnceFunc(func() { close(st.leave) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.early == nil {
+		s.early, s.late = map[*stream]struct{}{}, map[*stream]struct{}{}
+	}
+	in := s.early
+	if s.stage > welcome {
+		in = s.late
+	}
+	in[st] = struct{}{}
+	if s.ends(st) {
+		st.told()
+	}
+	return st.leave, sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(in, st)
+		close(st.over)
+	})
+}
+
+// ends reports whether a stream that the drain did not find shall be over by now. mu is held.
+func (s *Streams) ends(st *stream) bool {
+	return s.stage == cutShort || s.stage == closing && !st.mortal
+}
+
+// Begin says that the drain begins.
+func (s *Streams) Begin() { s.move(leaving) }
+
+// Close ends the streams that began during the drain, except mortal ones.
+func (s *Streams) Close() { s.move(closing) }
+
+// Cut ends these as well.
+func (s *Streams) Cut() { s.move(cutShort) }
+
+func (s *Streams) move(to stage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stage = max(s.stage, to)
+	for st := range s.late {
+		if s.ends(st) {
+			st.told()
+		}
+	}
+}
+
+// Connections returns the streams that a drain ends.
+func (s *Streams) Connections() []Connection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := make([]Connection, 0, len(s.early))
+	for st := range s.early {
+		open = append(open, st)
+	}
+	return open
+}
