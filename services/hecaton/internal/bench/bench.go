@@ -71,10 +71,15 @@ func Run(ctx context.Context, o Options) (*report.Report, error) {
 }
 
 func (b *bench) newWay() (calls.Way, error) {
-	if len(b.o.GRPC) > 0 {
-		return calls.NewGRPC(b.o.GRPC, b.o.Dial, b.o.Logger)
+	rest := calls.NewREST(b.o.Servers, b.o.Token, b.o.Callers)
+	if len(b.o.GRPC) == 0 {
+		return rest, nil
 	}
-	return calls.NewREST(b.o.Servers, b.o.Token, b.o.Callers), nil
+	direct, err := calls.NewGRPC(b.o.GRPC, b.o.Dial, b.o.Logger)
+	if err != nil || !b.o.Both {
+		return direct, err
+	}
+	return calls.Mix{rest, direct}, nil
 }
 
 // connect waits until all nodes are there.

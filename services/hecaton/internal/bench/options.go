@@ -24,6 +24,8 @@ type Options struct {
 	// connections, credentials included.
 	GRPC []string
 	Dial []grpc.DialOption
+	// Both says that every other call goes by REST all the same.
+	Both bool
 	// Token returns the bearer token of a user; "" in trusted mode.
 	Token func(user string) (string, error)
 
@@ -70,6 +72,7 @@ func (o Options) withDefaults() (Options, error) {
 		u, err := url.Parse(s)
 		wrong(err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https", "server %q must be a URL such as http://127.0.0.1:8080", s)
 	}
+	wrong(o.Both && len(o.GRPC) == 0, "calls by both ways need gateways' gRPC addresses")
 	wrong(len(o.Servers) == 0, "no server is named")
 	wrong(o.Plan.Nodes < 1, "there must be a node at least")
 	wrong(o.Plan.Users < 0, "the number of users must not be negative")

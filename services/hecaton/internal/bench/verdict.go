@@ -50,7 +50,8 @@ func (b *bench) report(res result) *report.Report {
 			r.Calm = &f
 			continue
 		}
-		f.Kind, f.Lossless = b.o.Faults[i-1].Kind, b.o.Faults[i-1].Lossless
+		said := b.o.Faults[i-1]
+		f.Kind, f.Lossless, f.Recover = said.Kind, said.Lossless, report.Seconds(said.Recover)
 		r.Faults = append(r.Faults, f)
 	}
 	r.Problems = judge(r, res)
@@ -61,7 +62,7 @@ func (b *bench) report(res result) *report.Report {
 func (b *bench) asked() report.Load {
 	p := b.o.Plan
 	return report.Load{
-		Servers: b.o.Servers, GRPC: b.o.GRPC, Embedded: b.o.Embedded, Users: p.Users, Nodes: p.Nodes, Callers: b.o.Callers, Rate: b.o.Rate,
+		Servers: b.o.Servers, GRPC: b.o.GRPC, Both: b.o.Both, Embedded: b.o.Embedded, Users: p.Users, Nodes: p.Nodes, Callers: b.o.Callers, Rate: b.o.Rate,
 		Payload: p.Payload.String(), Answer: p.Answer.String(), Think: p.Think.String(), Churn: p.Churn, Slow: b.o.Slow, Runs: b.o.Runs,
 	}
 }
@@ -78,6 +79,10 @@ func judge(r *report.Report, res result) (problems []string) {
 		}
 	}
 	for _, f := range r.Faults {
+		if f.Recover > 0 && f.Trouble > f.Recover {
+			say("%s: calls were answered again after %v, not within %v", f.Name,
+				time.Duration(f.Trouble).Round(time.Millisecond), time.Duration(f.Recover))
+		}
 		if !f.Lossless {
 			continue
 		}

@@ -25,6 +25,7 @@ import (
 type benchConfig struct {
 	Server   []string `conf:"server" env:"HECATON_SERVER" help:"URLs of gateways or of a load balancer, for nodes, runs and callers; a cluster in this process where empty"`
 	GRPC     []string `conf:"grpc" help:"gateways' gRPC addresses, host:port: callers go there, not by REST"`
+	Both     bool     `conf:"both" help:"with --grpc: every other call goes by REST all the same"`
 	Gateways int      `conf:"gateways" default:"2" help:"how many gateways the cluster in this process has"`
 
 	Users    int           `conf:"users" help:"how many users; 0: one for every five nodes"`
@@ -40,7 +41,7 @@ type benchConfig struct {
 	Runs     int           `conf:"runs" help:"runs of agents kept going at once; the cluster's model must be the offline one"`
 	Seed     uint64        `conf:"seed" help:"of users, nodes, payloads, choices and churn; 0: a new one, which the report names"`
 
-	Faults   string        `conf:"faults" help:"YAML file of faults to happen one after the other under load: name, kind, do, hold, undo, settle, lossless"`
+	Faults   string        `conf:"faults" help:"YAML file of faults to happen one after the other under load: name, kind, do, hold, undo, settle, recover, lossless"`
 	Calm     time.Duration `conf:"calm" default:"5s" help:"time before the first fault"`
 	Timeout  time.Duration `conf:"timeout" default:"30s" help:"how long a caller waits for an answer"`
 	Patience time.Duration `conf:"patience" default:"60s" help:"how long a call that is not delivered is tried again"`
@@ -102,7 +103,7 @@ func runBench(ctx context.Context, e Env) error {
 
 func (c benchConfig) options(e Env) (bench.Options, error) {
 	o := bench.Options{
-		Servers: c.Server, GRPC: c.GRPC, Token: c.tokens(),
+		Servers: c.Server, GRPC: c.GRPC, Both: c.Both, Token: c.tokens(),
 		Plan: plan.Spec{
 			Seed: c.Seed, Users: c.Users, Nodes: c.Nodes, Payload: c.Payload, Answer: c.Answer, Think: c.Think, Churn: c.Churn,
 		},

@@ -115,7 +115,7 @@ func (l *Load) call(ctx context.Context, n int64, from time.Time) {
 	what := l.o.Plan.Call(n)
 	node := l.o.Plan.Node(what.Node)
 	arguments, _ := json.Marshal(NewArguments(l.o.Plan, l.o.Tag, n, what)) // strings and numbers are always JSON
-	request := Request{User: node.User, Node: node.ID, Tool: Tool, Arguments: arguments}
+	request := Request{Number: n, User: node.User, Node: node.ID, Tool: Tool, Arguments: arguments}
 	l.o.Ledger.Send(n, what.Node)
 	done := timeline.Call{From: from}
 	var text string

@@ -17,6 +17,7 @@ type Way interface {
 
 // Request is one call of a tool.
 type Request struct {
+	Number           int64 // of the call
 	User, Node, Tool string
 	Arguments        []byte
 }

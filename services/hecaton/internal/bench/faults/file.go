@@ -22,6 +22,8 @@ type Fault struct {
 	Do, Undo string
 	// Hold is the time between them, Settle the time after.
 	Hold, Settle time.Duration
+	// Recover is how long after the fault has begun all calls are answered at once again; 0 does not say.
+	Recover time.Duration
 	// Lossless says that every call has to be answered in spite of it, and every run to finish.
 	Lossless bool
 }
@@ -73,7 +75,7 @@ func (r *reader) problem(line int, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Errorf("%s:%d: %s", r.path, line, fmt.Sprintf(format, args...)))
 }
 
-var keys = []string{"name", "kind", "do", "hold", "undo", "settle", "lossless"}
+var keys = []string{"name", "kind", "do", "hold", "undo", "settle", "recover", "lossless"}
 
 // fault reads one mapping.
 func (r *reader) fault(item *yaml.Node) (f Fault) {
@@ -131,6 +133,8 @@ func (r *reader) set(f *Fault, key string, value *yaml.Node) {
 		f.Hold = r.duration(key, value)
 	case "settle":
 		f.Settle = r.duration(key, value)
+	case "recover":
+		f.Recover = r.duration(key, value)
 	case "lossless":
 		if value.Tag != "!!bool" {
 			r.problem(value.Line, "lossless is %q, must be true or false", value.Value)

@@ -47,6 +47,7 @@ func (s Seconds) MarshalJSON() ([]byte, error) {
 type Load struct {
 	Servers  []string `json:"servers"`
 	GRPC     []string `json:"grpc,omitempty"`
+	Both     bool     `json:"both,omitempty"`
 	Embedded bool     `json:"embedded"`
 	Users    int      `json:"users"`
 	Nodes    int      `json:"nodes"`
@@ -139,6 +140,8 @@ type Fault struct {
 	Name     string `json:"name"`
 	Kind     string `json:"kind"`
 	Lossless bool   `json:"lossless"`
+	// Recover is what Trouble may be at most; 0 where nobody says.
+	Recover Seconds `json:"recover_seconds,omitempty"`
 	// From and To count from the beginning of the load.
 	From  Seconds `json:"from_seconds"`
 	To    Seconds `json:"to_seconds"`

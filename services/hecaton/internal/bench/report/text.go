@@ -53,6 +53,9 @@ func (l Load) String() string {
 	}
 	text := fmt.Sprintf("%s: %s users, %s nodes, %s callers, %s", where, number(l.Users), number(l.Nodes), number(l.Callers), loop)
 	if len(l.GRPC) > 0 {
+		if l.Both {
+			text += ", every other one by REST, the others"
+		}
 		text += " over gRPC to " + strings.Join(l.GRPC, ", ")
 	}
 	text += fmt.Sprintf("\n  payload %s, answer %s bytes, work %s", l.Payload, l.Answer, l.Think)
