@@ -30,7 +30,7 @@ func (b *book) Executed(node int, c fleet.Call) string {
 	into, what := b.calls, plan.Call{}
 	switch c.Tool {
 	case runs.Tool:
-		into = b.steps
+		into, node = b.steps, b.plan.Owner(node)
 		if steps := b.plan.Run(a.N / plan.MaxSteps).Steps; int(a.N%plan.MaxSteps) < len(steps) {
 			what = steps[a.N%plan.MaxSteps]
 		}

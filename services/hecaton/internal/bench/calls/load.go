@@ -41,11 +41,15 @@ type Load struct {
 	open  atomic.Int64
 	quit  chan struct{}
 	work  sync.WaitGroup
+
+	patient context.Context // ends where nobody wants to try again
+	giveUp  context.CancelFunc
 }
 
 // Start begins a load, which goes on until Stop.
 func Start(ctx context.Context, o Options) *Load {
 	l := &Load{o: o, begin: time.Now(), quit: make(chan struct{})}
+	l.patient, l.giveUp = context.WithCancel(ctx)
 	for range o.Callers {
 		l.work.Go(func() { l.caller(ctx) })
 	}
@@ -55,11 +59,14 @@ func Start(ctx context.Context, o Options) *Load {
 // Open is how many calls are in progress.
 func (l *Load) Open() int { return int(l.open.Load()) }
 
-// Stop lets no more calls begin, and waits for those in progress: at most as long as one may take. The end of the context of
-// Start cuts that short; the calls then count as open.
-func (l *Load) Stop() {
+// Stop lets no more calls begin, and waits for those in progress. Where ctx ends, or has ended, what is not delivered is not
+// tried again: such a call stays open.
+func (l *Load) Stop(ctx context.Context) {
 	close(l.quit)
+	stop := context.AfterFunc(ctx, l.giveUp)
 	l.work.Wait()
+	stop()
+	l.giveUp()
 }
 
 // caller makes one call after the other.
@@ -122,12 +129,12 @@ func (l *Load) call(ctx context.Context, n int64, from time.Time) {
 	deadline := time.Now().Add(l.o.Patience)
 	for ceiling := firstPause; ; ceiling = min(2*ceiling, maxPause) {
 		text, done.End = l.attempt(ctx, request)
-		if done.Class != ledger.NotDelivered || !again(done.Reason) || time.Now().After(deadline) || !pause(ctx, ceiling) {
+		if done.Class != ledger.NotDelivered || !again(done.Reason) || time.Now().After(deadline) || !pause(l.patient, ceiling) {
 			break
 		}
 		done.Refusals = append(done.Refusals, done.Reason)
 	}
-	if ctx.Err() != nil && done.Class != ledger.Answered {
+	if ctx.Err() != nil && done.Class != ledger.Answered || l.patient.Err() != nil && done.Class == ledger.NotDelivered {
 		return // it was cut short
 	}
 	done.To = time.Now()

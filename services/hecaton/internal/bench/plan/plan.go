@@ -76,7 +76,7 @@ func New(s Spec) *Plan {
 		p.block[i] = letters[rng.Uint32()%uint32(len(letters))]
 	}
 	for i := range s.Nodes {
-		p.nodes = append(p.nodes, Node{p.User(i % s.Users), fmt.Sprintf("node-%d", i/s.Users)})
+		p.nodes = append(p.nodes, Node{p.User(p.Owner(i)), fmt.Sprintf("node-%d", i/s.Users)})
 	}
 	return p
 }
@@ -91,6 +91,9 @@ func (p *Plan) User(i int) string { return fmt.Sprintf("bench-%x-%d", p.Seed, i)
 
 // Node returns the ith node. The nodes of a user are Users apart.
 func (p *Plan) Node(i int) Node { return p.nodes[i] }
+
+// Owner returns the index of the user whose node the ith one is.
+func (p *Plan) Owner(i int) int { return i % p.Users }
 
 // Call returns what the nth call consists of.
 func (p *Plan) Call(n int64) Call {

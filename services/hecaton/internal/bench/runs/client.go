@@ -102,7 +102,7 @@ func (c *client) ask(ctx context.Context, method, path, user string, body any, h
 	}
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what is missing is not said
-	var problem struct{ Reason string }
-	_ = json.Unmarshal(text, &problem) // a proxy's page has none
-	return nil, &refused{resp.StatusCode, problem.Reason, string(text[:min(len(text), 300)])}
+	problem := struct{ Reason, Detail string }{Detail: strings.TrimSpace(string(text[:min(len(text), 300)]))}
+	_ = json.Unmarshal(text, &problem) // a proxy's page has neither
+	return nil, &refused{resp.StatusCode, problem.Reason, problem.Detail}
 }

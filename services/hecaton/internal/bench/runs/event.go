@@ -10,7 +10,9 @@ type event struct {
 	ToolName     string          `json:"tool_name"`
 	Result       string          `json:"result"`
 	Outcome      string          `json:"outcome"`
+	Reason       string          `json:"reason"`
 	ToolCalls    []pending       `json:"tool_calls"`
+	Nodes        []choice        `json:"available_nodes"`
 	FinishReason string          `json:"finish_reason"`
 	ErrorCode    string          `json:"error_code"`
 	Error        json.RawMessage `json:"error"`
@@ -23,13 +25,22 @@ type pending struct {
 	Digest string `json:"digest"`
 }
 
-// approval is the body of a resume that approves all of them.
-func approval(session string, calls []pending) map[string]any {
+// choice is a node to choose.
+type choice struct {
+	ID string `json:"node_id"`
+}
+
+// decision is the body of a resume: it approves the calls that wait, or chooses the first node where that is asked.
+func decision(session string, waiting event) map[string]any {
 	decisions := []map[string]string{}
-	for _, c := range calls {
+	for _, c := range waiting.ToolCalls {
 		decisions = append(decisions, map[string]string{
 			"tool_call_id": c.ID, "tool_name": c.Name, "decision": "approved", "digest": c.Digest,
 		})
 	}
-	return map[string]any{"session_id": session, "tool_call_results": decisions}
+	body := map[string]any{"session_id": session, "tool_call_results": decisions}
+	if waiting.Reason == "node_selection" && len(waiting.Nodes) > 0 {
+		body["node_id"] = waiting.Nodes[0].ID
+	}
+	return body
 }

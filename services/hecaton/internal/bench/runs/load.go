@@ -25,7 +25,8 @@ type Options struct {
 	Tag     string
 	Servers []string
 	Token   func(user string) (string, error)
-	// Ledger is that of steps: step i of run n has the number n*plan.MaxSteps+i.
+	// Ledger is that of steps: step i of run n has the number n*plan.MaxSteps+i, and is for a user: a run whose node is away
+	// may go to another one of them.
 	Ledger   *ledger.Ledger
 	Recorder *timeline.Recorder
 	// Sessions is how many runs go on at once.
@@ -41,6 +42,7 @@ type Load struct {
 	next   atomic.Int64
 	open   atomic.Int64
 	quit   chan struct{}
+	end    context.CancelFunc
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -60,6 +62,7 @@ const maxProblems = 50
 // Start begins runs; when one is over, the next one begins, until Stop.
 func Start(ctx context.Context, o Options) *Load {
 	l := &Load{o: o, client: newClient(o.Servers, o.Token, o.Sessions), quit: make(chan struct{})}
+	ctx, l.end = context.WithCancel(ctx)
 	for range o.Sessions {
 		l.work.Go(func() {
 			for {
@@ -81,10 +84,13 @@ func Start(ctx context.Context, o Options) *Load {
 func (l *Load) Open() int { return int(l.open.Load()) }
 
 // Stop lets no more runs begin, waits for those that go on, and returns what was wrong: how many problems there were, and
-// the first of them.
-func (l *Load) Stop() (problems int, first []Problem) {
+// the first of them. Where ctx ends, or has ended, nobody waits: runs that go on stay open.
+func (l *Load) Stop(ctx context.Context) (problems int, first []Problem) {
 	close(l.quit)
+	stop := context.AfterFunc(ctx, l.end)
 	l.work.Wait()
+	stop()
+	l.end()
 	l.client.http.CloseIdleConnections()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -112,7 +118,7 @@ func (l *Load) run(ctx context.Context, n int64) {
 	var goal []string
 	for i, step := range what.Steps {
 		number := Number(n, i)
-		l.o.Ledger.Send(number, what.Node)
+		l.o.Ledger.Send(number, l.o.Plan.Owner(what.Node))
 		arguments, _ := json.Marshal(calls.NewArguments(l.o.Plan, l.o.Tag, number, step)) // strings and numbers are always JSON
 		goal = append(goal, "call "+Tool+" "+string(arguments))
 	}

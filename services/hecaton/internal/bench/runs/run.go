@@ -36,7 +36,7 @@ type run struct {
 	begin         time.Time
 
 	seq      int64 // of the last event
-	waiting  []pending
+	waiting  event // the interrupt, where it is one
 	finish   string
 	results  map[string]bool // by call
 	ended    int             // steps that have
@@ -50,7 +50,7 @@ type run struct {
 func (r *run) follow(ctx context.Context, invoke map[string]any) (finish string, err error) {
 	err = r.stream(ctx, request{path: "/api/agent/invoke", body: invoke, header: map[string]string{"Idempotency-Key": r.session}})
 	for err == nil && r.finish == "interrupt" {
-		err = r.stream(ctx, request{path: "/api/agent/resume", body: approval(r.session, r.waiting)})
+		err = r.stream(ctx, request{path: "/api/agent/resume", body: decision(r.session, r.waiting)})
 	}
 	return r.finish, err
 }
@@ -64,7 +64,7 @@ type request struct {
 
 // stream sends a request and reads the events to the next complete, over as many connections as that takes.
 func (r *run) stream(ctx context.Context, begin request) error {
-	r.finish, r.waiting = "", nil
+	r.finish, r.waiting = "", event{}
 	before, begun := r.seq, false
 	for wait := 50 * time.Millisecond; ; wait = min(2*wait, maxPause) {
 		body, err := r.open(ctx, begin, begun)
@@ -152,7 +152,7 @@ func (r *run) hear(e event) (complete bool) {
 	case "tool_call_result":
 		r.result(e)
 	case "interrupt":
-		r.waiting = e.ToolCalls
+		r.waiting = e
 	case "error":
 		r.steps["error "+e.ErrorCode]++
 	case "complete":
@@ -207,6 +207,9 @@ func (r *run) end(finish string, err error) {
 			r.o.Ledger.End(Number(r.n, i), ledger.NotDelivered, false, part)
 			r.steps["not reached"]++
 		}
+	}
+	if finish == "" || err != nil {
+		finish = "unfinished"
 	}
 	r.o.Recorder.Run(timeline.Run{
 		From: r.begin, To: now, Finish: finish, Refused: r.refused, Resumed: r.resumed, Steps: r.steps,
