@@ -104,6 +104,9 @@ func (f fleet) connect(p nodes.Plan) (took time.Duration, err error) {
 	return took, f.Call("Nodes.Connect", p, &took)
 }
 
+// beat has the nodes that are there send heartbeats.
+func (f fleet) beat(every time.Duration) error { return f.Call("Nodes.Beat", every, &struct{}{}) }
+
 // answer sets the size of the results.
 func (f fleet) answer(size int) error { return f.Call("Nodes.Answer", size, &struct{}{}) }
 

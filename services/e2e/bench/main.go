@@ -71,12 +71,20 @@ func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writ
 			return err
 		}
 	}
-	if o.IdleNodes == 0 {
+	if o.IdleNodes > 0 {
+		fmt.Fprintf(log, "%d idle nodes\n", o.IdleNodes)
+		result, err := c.measureIdle(ctx, o)
+		if err != nil {
+			return err
+		}
+		r.Idle = &result
+	}
+	if o.Scale.Nodes == 0 {
 		return nil
 	}
-	fmt.Fprintf(log, "%d idle nodes\n", o.IdleNodes)
-	result, err := c.measureIdle(ctx, o)
-	r.Idle = &result
+	fmt.Fprintf(log, "%d nodes at two gateways\n", o.Scale.Nodes)
+	result, err := c.measureScale(ctx, o)
+	r.Scale = &result
 	return err
 }
 

@@ -30,6 +30,10 @@ func least(t *testing.T) options {
 		Points: []point{{smallResult, 1}, {largeResult, 64}},
 		Rounds: 2, Segment: 50 * time.Millisecond, Warmup: 10 * time.Millisecond, MaxCalls: 2000,
 		IdleNodes: 30, Settle: 10 * time.Millisecond,
+		Scale: scaleOptions{
+			Nodes: 40, Beat: 200 * time.Millisecond, Rate: 100, Visitors: 2,
+			Idle: 300 * time.Millisecond, Calls: 300 * time.Millisecond, Visits: 10 * time.Millisecond,
+		},
 		Agents: agentOptions{
 			Rounds: 2, Segment: 30 * time.Millisecond, FirstTokens: 2,
 			Streams: 20, Words: 5, StreamRounds: 1, StreamPace: 2 * time.Millisecond, StreamSlow: 50 * time.Millisecond, Waiting: 10,
@@ -47,7 +51,7 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50", "30 idle nodes", "registered within",
-		"SQLite: p50", "step, tool of a node", "time to the first token", "20 streams of 5 tokens", "10 wait for a person"} {
+		"SQLite: p50", "step, tool of a node", "time to the first token", "20 streams of 5 tokens", "10 wait for a person", "40 idle nodes at two gateways", "160 subscriptions"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("%q is missing in\n%s", text, out.String())
 		}
@@ -72,6 +76,7 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 		}
 	}
 	checkAgents(t, r.Agents, o.Agents)
+	checkScale(t, r.Scale, o.Scale)
 	profiles, err := filepath.Glob(filepath.Join(o.Profiles, "*.pprof"))
 	ours := len(r.Agents.Memory)
 	atOnce := 0
@@ -81,7 +86,8 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 		}
 	}
 	agents := atOnce*(1+ours) + 4*ours // loops; first token, at two pods; streams; heap
-	if want := len(o.Points)*len(ways)*len(parts) + len(r.Idle.CPU) + 1 + agents; err != nil || len(profiles) != want {
+	const scaled = 2*3 + 1             // idle and with calls, three processes; heap
+	if want := len(o.Points)*len(ways)*len(parts) + len(r.Idle.CPU) + 1 + scaled + agents; err != nil || len(profiles) != want {
 		t.Errorf("%d profiles, want %d; %v", len(profiles), want, err)
 	}
 }
@@ -138,6 +144,45 @@ func checkAgents(t *testing.T, r *agentReport, o agentOptions) {
 	}
 }
 
+// checkScale looks for figures that cannot be.
+func checkScale(t *testing.T, s *scale, o scaleOptions) {
+	t.Helper()
+	if s.Nodes != o.Nodes || s.Connected <= 0 || len(s.Lag) != len(steps) || s.Latency.Samples != int(o.Rate*o.Calls.Seconds()) {
+		t.Errorf("%+v", s)
+	}
+	for _, w := range []stretch{s.Idle, s.Calls} {
+		// Four gateways are there; nobody calls at first.
+		if w.Seconds <= 0 || w.CPU[partGateways] <= 0 || w.RPCs <= 0 || w.NATS.Subscriptions < float64(4*o.Nodes) {
+			t.Errorf("%+v", w)
+		}
+		if s.Redis != nil && (w.scripts() <= 0 || w.commands() <= w.scripts() || w.CPU[partRedis] <= 0) {
+			t.Errorf("Redis: %+v", w)
+		}
+	}
+	if s.Calls.NATS.InMsgs < o.Rate { // a call and its answer are two
+		t.Errorf("%v messages a second at %v calls", s.Calls.NATS.InMsgs, o.Rate)
+	}
+	for _, l := range s.Lag {
+		if l.Watch.Samples < o.Visitors || l.List.Samples != l.Watch.Samples || l.Watch.P50 <= 0 || l.Watch.Max < l.Watch.P50 {
+			t.Errorf("%+v", l)
+		}
+	}
+	// RS+, the account, the subject, and the queue group of half of them.
+	if i := s.Route; i.Subscriptions != 4*o.Nodes || i.Came < i.SubjectBytes || i.Went < i.SubjectBytes || i.Came > 2*i.SubjectBytes {
+		t.Errorf("%+v", i)
+	}
+}
+
+func TestTooManyNodesForTheSystem(t *testing.T) {
+	t.Parallel()
+	if err := checkLimits(10); err != nil {
+		t.Error(err)
+	}
+	if err := checkLimits(1 << 40); err == nil || !strings.Contains(err.Error(), "ulimit") && !strings.Contains(err.Error(), "ip_local_port_range") {
+		t.Errorf("not told what to raise: %v", err)
+	}
+}
+
 func TestUnknownRole(t *testing.T) {
 	t.Parallel()
 	if err := play("nobody", []byte("{}")); err == nil {
@@ -153,22 +198,25 @@ func TestOptions(t *testing.T) {
 	for args, want := range map[string]struct {
 		points, idle int
 		agents       bool
+		scale        int
 	}{
-		"":                    {6, 10_000, true},
-		"-smoke":              {3, 500, true},
-		"-only=200 B, c=512":  {1, 0, false},
-		"-only=idle":          {0, 10_000, false},
-		"-smoke -only=idle":   {0, 500, false},
-		"-only=agent":         {0, 0, true},
-		"-only=agent streams": {0, 0, true},
+		"":                    {6, 10_000, true, 0},
+		"-smoke":              {3, 500, true, 400},
+		"-only=200 B, c=512":  {1, 0, false, 0},
+		"-only=idle":          {0, 10_000, false, 0},
+		"-smoke -only=idle":   {0, 500, false, 0},
+		"-only=scale":         {0, 0, false, 20_000},
+		"-smoke -only=scale":  {0, 0, false, 400},
+		"-only=agent":         {0, 0, true, 0},
+		"-only=agent streams": {0, 0, true, 0},
 	} {
 		var split []string
 		if args != "" {
 			split = strings.SplitN(args, " ", 1+strings.Count(args, " -"))
 		}
 		o, err := parse(split, io.Discard)
-		if err != nil || len(o.Points) != want.points || o.IdleNodes != want.idle || (o.Agents.Rounds > 0) != want.agents {
-			t.Errorf("%q: %v, %d points, %d nodes", args, err, len(o.Points), o.IdleNodes)
+		if err != nil || len(o.Points) != want.points || o.IdleNodes != want.idle || (o.Agents.Rounds > 0) != want.agents || o.Scale.Nodes != want.scale {
+			t.Errorf("%q: %v, %d points, %d and %d nodes", args, err, len(o.Points), o.IdleNodes, o.Scale.Nodes)
 		}
 	}
 	for _, args := range [][]string{{"-only=300 B, c=1"}, {"-only=agent tea"}, {"x"}, {"-what"}, {"-log-level=loud"}} {

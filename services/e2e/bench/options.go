@@ -23,6 +23,8 @@ type options struct {
 	IdleNodes int
 	Settle    time.Duration
 
+	Scale scaleOptions
+
 	Agents agentOptions
 
 	// JSON is the file for the figures; "" for none.
@@ -52,6 +54,9 @@ type agentOptions struct {
 	Only string
 }
 
+// partScale is the part that is measured only where it is asked for, or tasted.
+const partScale = "scale"
+
 const (
 	smallResult = 200
 	largeResult = 200 << 10
@@ -61,6 +66,10 @@ func everything() options {
 	o := options{
 		Rounds: 7, Segment: 1200 * time.Millisecond, Warmup: 500 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 10_000, Settle: 20 * time.Second, ProfileFor: 5 * time.Second,
+		Scale: scaleOptions{
+			Nodes: 20_000, Beat: 30 * time.Second, Rate: 200, Visitors: 12,
+			Idle: time.Minute, Calls: time.Minute, Visits: 30 * time.Second, // a minute is a multiple of all periods there are
+		},
 		Agents: agentOptions{
 			Rounds: 7, Segment: 700 * time.Millisecond, FirstTokens: 60,
 			Streams: 1000, Words: 100, StreamRounds: 3, StreamPace: 50 * time.Millisecond, StreamSlow: 3 * time.Second,
@@ -81,6 +90,10 @@ func taste() options {
 		Points: []point{{smallResult, 1}, {smallResult, 64}, {largeResult, 64}},
 		Rounds: 2, Segment: 400 * time.Millisecond, Warmup: 200 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 500, Settle: time.Second, ProfileFor: time.Second,
+		Scale: scaleOptions{
+			Nodes: 400, Beat: 2 * time.Second, Rate: 100, Visitors: 4,
+			Idle: 2 * time.Second, Calls: 2 * time.Second, Visits: time.Second,
+		},
 		Agents: agentOptions{
 			Rounds: 2, Segment: 150 * time.Millisecond, FirstTokens: 10,
 			Streams: 100, Words: 20, StreamRounds: 1, StreamPace: 20 * time.Millisecond, StreamSlow: 300 * time.Millisecond,
@@ -94,7 +107,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.SetOutput(help)
 	smoke := flags.Bool("smoke", false, "a taste in less than a minute, with figures that prove nothing")
 	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
-	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "agent", or one part of that, such as "agent streams"`)
+	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
 	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
@@ -106,8 +119,11 @@ func parse(args []string, help io.Writer) (options, error) {
 		return options{}, fmt.Errorf("argument %q is not expected", flags.Arg(0))
 	}
 	o := everything()
-	if *smoke {
+	switch {
+	case *smoke:
 		o = taste()
+	case *only != partScale:
+		o.Scale = scaleOptions{} // as long as half of all the rest, and best without what that left behind
 	}
 	if *rounds > 0 {
 		o.Rounds, o.Agents.Rounds = *rounds, *rounds
@@ -122,22 +138,25 @@ func (o *options) keep(only string) error {
 	case "":
 		return nil
 	case "idle":
-		o.Points, o.Agents = nil, agentOptions{}
+		o.Points, o.Scale, o.Agents = nil, scaleOptions{}, agentOptions{}
+		return nil
+	case partScale:
+		o.Points, o.IdleNodes, o.Agents = nil, 0, agentOptions{}
 		return nil
 	case "agent":
-		o.Points, o.IdleNodes = nil, 0
+		o.Points, o.IdleNodes, o.Scale = nil, 0, scaleOptions{}
 		return nil
 	}
 	if part, ok := strings.CutPrefix(only, "agent "); ok && slices.Contains(agentParts, part) {
-		o.Points, o.IdleNodes, o.Agents.Only = nil, 0, part
+		o.Points, o.IdleNodes, o.Scale, o.Agents.Only = nil, 0, scaleOptions{}, part
 		return nil
 	}
-	o.IdleNodes, o.Agents = 0, agentOptions{}
+	o.IdleNodes, o.Scale, o.Agents = 0, scaleOptions{}, agentOptions{}
 	for _, p := range o.Points {
 		if p.String() == only {
 			o.Points = []point{p}
 			return nil
 		}
 	}
-	return fmt.Errorf("no column %q; there are %v, idle, agent, and of agent %q", only, o.Points, agentParts)
+	return fmt.Errorf("no column %q; there are %v, idle, scale, agent, and of agent %q", only, o.Points, agentParts)
 }

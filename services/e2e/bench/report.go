@@ -19,6 +19,7 @@ type report struct {
 	Columns  []column
 	Agents   *agentReport `json:",omitempty"`
 	Idle     *idle        `json:",omitempty"`
+	Scale    *scale       `json:",omitempty"`
 	Duration time.Duration
 }
 
@@ -127,6 +128,9 @@ func (r *report) write(w io.Writer) error {
 	}
 	if r.Idle != nil {
 		r.Idle.write(w)
+	}
+	if r.Scale != nil {
+		r.Scale.write(w)
 	}
 	_, err := fmt.Fprintf(w, "%s, %d CPUs, %v in all; ! marks what is missed\n", r.Go, r.CPUs, r.Duration.Round(time.Second))
 	return err

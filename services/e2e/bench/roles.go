@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -51,6 +53,8 @@ type wiring struct {
 	Database, Directory string
 	// Ask is what a bare agent says before the user does: the same prompt and tools.
 	Ask json.RawMessage
+	// Cluster has a NATS server take routes, or, where it is an address, make them to the one there.
+	Cluster string
 	// Log is the least level that is logged.
 	Log slog.Level
 }
@@ -58,6 +62,8 @@ type wiring struct {
 // Addresses of a child's listeners; each role has its own.
 type Addresses struct {
 	URL, HTTP, GRPC string
+	// Admin is for metrics, or NATS's monitoring; Routes is where a NATS server takes those of others.
+	Admin, Routes string
 }
 
 // Pod is the service of every role that listens.
@@ -96,7 +102,7 @@ func listen(role string, w wiring) (a Addresses, stop func() error, err error) {
 	stop = func() error { return nil }
 	switch role {
 	case roleNATS:
-		a, err = playNATS()
+		a, err = playNATS(w)
 	case roleRedis:
 		return playRedis()
 	case roleRegistry:
@@ -119,17 +125,36 @@ func listen(role string, w wiring) (a Addresses, stop func() error, err error) {
 	return a, stop, err
 }
 
-// playNATS runs a server with NATS's own defaults.
-func playNATS() (Addresses, error) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
+const (
+	// routesTaken is the Cluster of a NATS server that makes no routes itself.
+	routesTaken = "taken"
+	// natsStarts bounds the wait for a NATS server's listeners.
+	natsStarts = 10 * time.Second
+)
+
+// playNATS runs a server with NATS's own defaults, and its monitoring.
+func playNATS(w wiring) (Addresses, error) {
+	const host = "127.0.0.1"
+	opts := &server.Options{Host: host, Port: server.RANDOM_PORT, HTTPHost: host, HTTPPort: server.RANDOM_PORT, NoSigs: true, NoLog: true}
+	if w.Cluster != "" {
+		opts.Cluster = server.ClusterOpts{Name: "bench", Host: host, Port: server.RANDOM_PORT}
+		if w.Cluster != routesTaken {
+			opts.Routes = []*url.URL{{Scheme: "nats", Host: w.Cluster}}
+		}
+	}
+	s, err := server.NewServer(opts)
 	if err != nil {
 		return Addresses{}, err
 	}
 	s.Start()
-	if s.Addr() == nil {
+	if !s.ReadyForConnections(natsStarts) {
 		return Addresses{}, errors.New("nats-server does not listen")
 	}
-	return Addresses{URL: s.ClientURL()}, nil
+	a := Addresses{URL: s.ClientURL(), Admin: s.MonitorAddr().String()}
+	if w.Cluster != "" {
+		a.Routes = s.ClusterAddr().String()
+	}
+	return a, nil
 }
 
 func playRegistry(w wiring) (Addresses, error) {
@@ -147,7 +172,7 @@ func playRegistry(w wiring) (Addresses, error) {
 	if err := begin(app.Run, app.Started()); err != nil {
 		return Addresses{}, err
 	}
-	return Addresses{GRPC: app.GRPCAddr()}, nil
+	return Addresses{GRPC: app.GRPCAddr(), Admin: app.AdminAddr()}, nil
 }
 
 // playGateway runs a gateway as its own main does, the pace of its garbage collection included.
@@ -168,7 +193,7 @@ func playGateway(w wiring) (Addresses, error) {
 	if err := begin(app.Run, app.Started()); err != nil {
 		return Addresses{}, err
 	}
-	return Addresses{HTTP: app.HTTPAddr(), GRPC: app.GRPCAddr()}, nil
+	return Addresses{HTTP: app.HTTPAddr(), GRPC: app.GRPCAddr(), Admin: app.AdminAddr()}, nil
 }
 
 // begin runs a service for as long as the process lives, and returns once it serves.

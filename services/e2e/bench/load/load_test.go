@@ -108,3 +108,48 @@ func TestRunEndsWithTheFirstFailure(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A call that takes long keeps nobody waiting, and a sample is from the moment at which the call was due.
+func TestSteadyIsAnOpenLoop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var mu sync.Mutex
+		var begun []time.Duration
+		r, err := RunSteady(t.Context(), Steady{Rate: 2, Size: 7, For: 5 * time.Second, Call: func(_ context.Context, i int) (int, error) {
+			mu.Lock()
+			begun = append(begun, time.Since(began))
+			mu.Unlock()
+			<-time.After(time.Duration(i+1) * time.Second)
+			return 7, nil
+		}})
+		if err != nil || len(r.Samples) != 10 || r.Samples[0] != time.Second || r.Samples[9] != 10*time.Second {
+			t.Fatal(err, r.Samples)
+		}
+		for i, at := range begun {
+			if want := time.Duration(i) * time.Second / 2; at != want {
+				t.Errorf("call %d began after %v, want %v", i, at, want)
+			}
+		}
+		if want := 14500 * time.Millisecond; r.Elapsed != want { // the tenth began after 4.5 s and took 10
+			t.Error(r.Elapsed)
+		}
+	})
+}
+
+func TestSteadyEndsWithTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for name, call := range map[string]func(context.Context, int) (int, error){
+		"error":      func(context.Context, int) (int, error) { return 5, broken },
+		"wrong size": func(context.Context, int) (int, error) { return 4, nil },
+	} {
+		_, err := RunSteady(t.Context(), Steady{Rate: 1000, Size: 5, For: time.Hour, Call: call})
+		if err == nil || name == "error" && !errors.Is(err, broken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := RunSteady(t.Context(), Steady{Rate: 1, For: time.Millisecond}); err == nil {
+		t.Error("no error where no call was made")
+	}
+}

@@ -27,10 +27,11 @@ type Fleet struct {
 	dialing chan struct{} // a place for each node that connects
 
 	mu      sync.Mutex
-	next    string // where nodes go whose connection ends; "" ends them
-	total   int    // nodes there are
-	up      int    // nodes that are registered
-	awaited int    // losses that are due before the fleet is whole again
+	nodes   []*node // all that were ever connected
+	next    string  // where nodes go whose connection ends; "" ends them
+	total   int     // nodes there are
+	up      int     // nodes that are registered
+	awaited int     // losses that are due before the fleet is whole again
 	lostAt  time.Time
 	wholeAt time.Time
 	whole   chan struct{} // closed while all nodes are up and no loss is awaited
@@ -58,18 +59,24 @@ type Plan struct {
 	Count   int
 	// PerUser is how many of them one user has.
 	PerUser int
+	// First is the number of the first one, from which its name follows (see [Name]).
+	First int
 }
 
 // Connect connects nodes and answers, once all are registered, how long that took.
 func (f *Fleet) Connect(p Plan, took *time.Duration) error {
 	start := time.Now()
+	arriving := make([]*node, p.Count)
+	for i := range arriving {
+		arriving[i] = &node{fleet: f, dialect: p.Dialect}
+		arriving[i].user, arriving[i].name = Name(p.First+i, p.PerUser)
+	}
 	f.mu.Lock()
+	f.nodes = append(f.nodes, arriving...)
 	f.total += p.Count
 	f.whole = make(chan struct{})
 	f.mu.Unlock()
-	for i := range p.Count {
-		n := &node{fleet: f, dialect: p.Dialect}
-		n.user, n.name = Name(i, p.PerUser)
+	for _, n := range arriving {
 		f.work.Go(func() { f.live(n, p.Addr) })
 	}
 	if err := f.await(); err != nil {
@@ -152,7 +159,9 @@ func (f *Fleet) live(n *node, addr string) {
 			return
 		}
 		f.arrived()
+		n.wire.Store(w)
 		err = n.serve(f.ctx, w)
+		n.wire.Store(nil)
 		addr = f.lost(err)
 	}
 }

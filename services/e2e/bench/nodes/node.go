@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"sync/atomic"
 )
 
 // Dialect is what a pod expects of its nodes.
@@ -26,6 +27,8 @@ type node struct {
 	fleet      *Fleet
 	dialect    Dialect
 	user, name string
+
+	wire atomic.Pointer[wire] // while the node is registered
 }
 
 // Name returns the user and the node id of the i-th node of a plan with so many nodes per user.

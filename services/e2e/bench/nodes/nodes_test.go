@@ -247,3 +247,89 @@ func TestFleetTellsWhatWentWrong(t *testing.T) {
 		f.Close()
 	}
 }
+
+// registers takes one registration and says no more.
+func registers(ctx context.Context, t *testing.T, c *websocket.Conn) {
+	_, _, err := c.Read(ctx)
+	if err == nil {
+		err = c.Write(ctx, websocket.MessageText, []byte(`{"type":"registered","success":true}`))
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Nodes that are connected send heartbeats, each at its own moment of the interval, and none twice in one.
+func TestFleetBeats(t *testing.T) {
+	t.Parallel()
+	const count, rounds = 5, 3
+	beats := make(chan string, count*rounds*10)
+	addr := pod(t, func(ctx context.Context, c *websocket.Conn, r *http.Request) {
+		registers(ctx, t, c)
+		for {
+			_, data, err := c.Read(ctx)
+			if err != nil {
+				return
+			}
+			if string(data) != string(heartbeat) {
+				t.Errorf("%s", data)
+			}
+			beats <- r.URL.Query().Get("client_id")
+		}
+	})
+	f := NewFleet()
+	defer f.Close()
+	if err := f.Connect(Plan{Addr: addr, Dialect: Zeus, Count: count, PerUser: 1, First: 7}, new(time.Duration)); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Beat(50*time.Millisecond, nil); err != nil {
+		t.Fatal(err)
+	}
+	heard := make(map[string]int)
+	for range count * rounds {
+		heard[<-beats]++
+	}
+	user, _ := Name(7+count-1, 1)
+	if len(heard) != count || heard["user_"+user] == 0 {
+		t.Errorf("%v", heard)
+	}
+	for name, n := range heard {
+		// The first one may have come while the node was about to listen, and two rounds may overlap where they are counted.
+		if n < rounds-1 || n > rounds+1 {
+			t.Errorf("%s was heard %d times", name, n)
+		}
+	}
+}
+
+func TestVisitor(t *testing.T) {
+	t.Parallel()
+	said, gone := make(chan string, 1), make(chan struct{})
+	addr := pod(t, func(ctx context.Context, c *websocket.Conn, _ *http.Request) {
+		registers(ctx, t, c)
+		_, data, err := c.Read(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+		said <- string(data)
+		if err := c.Write(ctx, websocket.MessageText, []byte(`{"type":"ping"}`)); err != nil {
+			t.Error(err)
+		}
+		if _, data, err = c.Read(ctx); err != nil || string(data) != string(pong) {
+			t.Errorf("%s, %v", data, err)
+		}
+		_ = c.Write(ctx, websocket.MessageText, []byte(`{"type":"heartbeat_ack"}`))
+		close(gone)
+	})
+	v, err := Visit(t.Context(), addr, "ann", "laptop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Say("busy"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := <-said, `{"type":"heartbeat","status":"busy","current_tasks":0}`; got != want {
+		t.Error(got)
+	}
+	<-gone
+	v.Leave()
+}

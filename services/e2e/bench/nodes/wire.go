@@ -38,7 +38,7 @@ const readerSize = 2 << 10
 // maxFrame bounds what a pod can make this client allocate.
 const maxFrame = 1 << 20
 
-// wire is the client's side of one WebSocket. It is not safe for concurrent use.
+// wire is the client's side of one WebSocket. One goroutine at a time may read; writes of whole frames may come from any.
 type wire struct {
 	net.Conn
 	in      *bufio.Reader

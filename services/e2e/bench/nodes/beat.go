@@ -1,0 +1,35 @@
+package nodes
+
+import "time"
+
+// heartbeat is the message of seed 000, "Heartbeat", of a node with nothing to do.
+var heartbeat = []byte(`{"type":"heartbeat","status":"online","current_tasks":0}`)
+
+// Beat has every node that is connected now send a heartbeat at each interval, from now on until the fleet's end. The
+// nodes' turns are spread evenly over the interval, in the order in which they were named, as those of nodes that came at
+// different times are.
+func (f *Fleet) Beat(every time.Duration, _ *struct{}) error {
+	f.mu.Lock()
+	nodes := f.nodes
+	f.mu.Unlock()
+	f.work.Go(func() { f.beat(nodes, every) })
+	return nil
+}
+
+// beat is one goroutine for all nodes: a timer each would be most of what an idle node costs.
+func (f *Fleet) beat(nodes []*node, every time.Duration) {
+	start := time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for turn := 0; ; turn++ {
+		timer.Reset(time.Until(start.Add(time.Duration(turn) * every / time.Duration(len(nodes)))))
+		select {
+		case <-timer.C:
+		case <-f.ctx.Done():
+			return
+		}
+		if w := nodes[turn%len(nodes)].wire.Load(); w != nil {
+			_ = w.write(opText, heartbeat) // where it fails the node's reader sees the end
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+)
+
+func (s *scale) write(w io.Writer) {
+	for _, t := range []table{s.memoryTable(), s.cpuTable(), s.trafficTable(), s.commandTable(), s.lagTable(), s.Route.table()} {
+		t.write(w)
+		_, _ = fmt.Fprintln(w) // report.write has a last line, which reports what failed
+	}
+}
+
+func (s *scale) memoryTable() table {
+	t := table{{fmt.Sprintf("%d idle nodes at two gateways, memory per node", s.Nodes), "RSS", "after GC: RSS", "Go heap", "stacks"}}
+	for _, part := range []string{partGateways, partRegistry, partNATS} {
+		c := s.Collected[part]
+		t = append(t, []string{part, kib(s.Quiet[part].RSS), kib(c.RSS), kib(c.Heap), kib(c.Stacks)})
+	}
+	if s.Redis != nil {
+		t = append(t, []string{partRedis, kib(s.Redis.RSS), fmt.Sprintf("%s of data", kib(s.Redis.Used))})
+	}
+	return append(t, []string{"all of them registered within", seconds(s.Connected)})
+}
+
+// perThousand is how much of one processor 1,000 nodes take, as per cent.
+func (s *scale) perThousand(w stretch, part string) float64 {
+	return w.CPU[part] * 100 / float64(s.Nodes) * 1000
+}
+
+func (s *scale) cpuTable() table {
+	t := table{{"CPU per 1,000 nodes, % of one", "idle", fmt.Sprintf("at %.0f calls/s", s.Rate), "of it calls", "a call"}}
+	for _, part := range scaleParts {
+		idle, calls := s.perThousand(s.Idle, part), s.perThousand(s.Calls, part)
+		perCall := time.Duration((s.Calls.CPU[part] - s.Idle.CPU[part]) / s.Rate * float64(time.Second))
+		t = append(t, []string{part, percent(idle), percent(calls), percent(calls - idle), micros(perCall)})
+	}
+	return t
+}
+
+func (s *scale) trafficTable() table {
+	t := table{{"a second", "idle", fmt.Sprintf("at %.0f calls/s", s.Rate)}}
+	add := func(name string, of func(stretch) float64) {
+		t = append(t, []string{name, fmt.Sprintf("%.1f", of(s.Idle)), fmt.Sprintf("%.1f", of(s.Calls))})
+	}
+	add("heartbeats of nodes at the registry", func(w stretch) float64 { return w.Beats })
+	add("  in so many requests", func(w stretch) float64 { return w.BeatRPCs })
+	add("requests to the registry", func(w stretch) float64 { return w.RPCs })
+	add("scripts in Redis", stretch.scripts)
+	add("commands in Redis, those of scripts included", stretch.commands)
+	add("KiB to Redis", func(w stretch) float64 { return w.RedisIn / 1024 })
+	add("KiB from Redis", func(w stretch) float64 { return w.RedisOut / 1024 })
+	add("messages to NATS", func(w stretch) float64 { return w.NATS.InMsgs })
+	add("messages from NATS", func(w stretch) float64 { return w.NATS.OutMsgs })
+	add("payload to NATS, KiB", func(w stretch) float64 { return w.NATS.InBytes / 1024 })
+	add("payload from NATS, KiB", func(w stretch) float64 { return w.NATS.OutBytes / 1024 })
+	t = append(t, []string{"subscriptions at NATS", fmt.Sprintf("%.0f", s.Idle.NATS.Subscriptions), fmt.Sprintf("%.0f", s.Calls.NATS.Subscriptions)})
+	return t
+}
+
+func (s *scale) commandTable() table {
+	t := table{{"commands in Redis, idle", "a second"}}
+	names := slices.SortedFunc(maps.Keys(s.Idle.Commands), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.Idle.Commands[b], s.Idle.Commands[a]), cmp.Compare(a, b))
+	})
+	for _, name := range names {
+		t = append(t, []string{name, fmt.Sprintf("%.1f", s.Idle.Commands[name])})
+	}
+	return t
+}
+
+func (s *scale) lagTable() table {
+	t := table{{"milliseconds", "p50", "p90", "p99", "most", "samples"}}
+	add := func(name string, q quantiles) {
+		t = append(t, []string{name, millis(q.P50), millis(q.P90), millis(q.P99), millis(q.Max), fmt.Sprintf("%d", q.Samples)})
+	}
+	add("a call of 200 B, across pods", s.Latency)
+	for _, l := range s.Lag {
+		add("a node "+l.What+": a watcher hears", l.Watch)
+		add("  the other gateway's list shows it", l.List)
+	}
+	return t
+}
+
+func (i interest) table() table {
+	return table{
+		{fmt.Sprintf("%d subscriptions at one of two NATS servers, each", i.Subscriptions), ""},
+		{"length of the subject", fmt.Sprintf("%.1f B", i.SubjectBytes)},
+		{"bytes on the route when it comes", fmt.Sprintf("%.1f B", i.Came)},
+		{"bytes on the route when it goes", fmt.Sprintf("%.1f B", i.Went)},
+		{"CPU where it comes, and of the other server", micros(i.HereCPU) + ", " + micros(i.ThereCPU)},
+		{"memory there after GC: RSS, Go heap", fmt.Sprintf("%.0f B, %.0f B", i.There.RSS, i.There.Heap)},
+		{"memory where it comes, the same", fmt.Sprintf("%.0f B, %.0f B", i.Here.RSS, i.Here.Heap)},
+	}
+}
+
+func percent(p float64) string { return fmt.Sprintf("%.3f", p) }
+
+func millis(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d)/float64(time.Millisecond)) }
