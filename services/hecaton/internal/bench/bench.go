@@ -86,7 +86,7 @@ func (b *bench) newWay() (calls.Way, error) {
 func (b *bench) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.o.Connect, fmt.Errorf("they had %v", b.o.Connect))
 	defer cancel()
-	p := b.progress(func() string { return fmt.Sprintf("connecting: %d of %d nodes", b.fleet.Up(), b.o.Plan.Nodes) })
+	p := b.progress(b.connecting)
 	defer p.stop()
 	return b.fleet.Ready(ctx)
 }
@@ -114,14 +114,15 @@ func (b *bench) load(ctx, life context.Context) (*report.Report, error) {
 		churn.Go(func() { b.fleet.Churn(churning) })
 	}
 	failed := b.pass(ctx)
+	loaded := time.Since(b.recorder.Begin())
 	calm()
 	churn.Wait()
 	b.callers.Stop(ctx)
-	problems, first := b.runs.Stop(ctx)
+	found := b.runs.Stop(ctx)
 	slow := b.slow.Stop()
 	pause(life, settle)
 	p.stop()
-	return b.report(result{stopped: ctx, failed: failed, runProblems: problems, runExamples: first, slow: slow}), nil
+	return b.report(result{loaded: loaded, stopped: ctx, failed: failed, runs: found, slow: slow}), nil
 }
 
 // runTimeout is how long a run may take: several faults may happen to it.

@@ -13,21 +13,19 @@ import (
 
 // result is how the load ended.
 type result struct {
-	stopped     context.Context // has ended where somebody stopped it
-	failed      error           // of a fault's command
-	runProblems int
-	runExamples []runs.Problem
-	slow        fleet.SlowStats
+	loaded  time.Duration   // in which calls could begin
+	stopped context.Context // has ended where somebody stopped it
+	failed  error           // of a fault's command
+	runs    runs.Findings
+	slow    fleet.SlowStats
 }
 
 // report puts together what every part knows, and judges it.
 func (b *bench) report(res result) *report.Report {
-	now := time.Now()
-	snap := b.recorder.Snapshot(now)
-	took := now.Sub(snap.Begin)
+	snap := b.recorder.Snapshot(time.Now())
 	r := &report.Report{
-		Seed: b.o.Plan.Seed, Began: snap.Begin, Took: report.Seconds(took), Load: b.asked(),
-		Calls: report.NewCalls(snap.All.Calls, took), Ledger: b.calls.Reconcile(),
+		Seed: b.o.Plan.Seed, Began: snap.Begin, Took: report.Seconds(res.loaded), Load: b.asked(),
+		Calls: report.NewCalls(snap.All.Calls, res.loaded), Ledger: b.calls.Reconcile(),
 		Nodes: report.NewNodes(b.fleet.Stats(), snap.Seconds), Timeline: report.NewTimeline(snap.Seconds),
 	}
 	if res.stopped.Err() != nil {
@@ -36,7 +34,7 @@ func (b *bench) report(res result) *report.Report {
 	steps := b.steps.Reconcile()
 	if b.o.Runs > 0 {
 		r.Runs = report.NewRuns(&snap.All.Runs)
-		r.Runs.Problems, r.Runs.Examples = res.runProblems, res.runExamples
+		r.Runs.Broken, r.Runs.Problems, r.Runs.Remarks = res.runs.Broken, res.runs.Problems, res.runs.Remarks
 		r.Steps = &steps
 	}
 	if b.o.Slow > 0 {
@@ -90,13 +88,13 @@ func judge(r *report.Report, res result) (problems []string) {
 			say("%s is said to be lossless, and %d calls were not answered", f.Name, n)
 		}
 		if f.Runs != nil {
-			if n := f.Runs.Steps[ledger.Unknown.String()] + f.Runs.Steps[ledger.NotDelivered.String()]; n > 0 {
+			if n := f.Runs.Steps[ledger.Unknown.String()] + f.Runs.Steps[ledger.NotDelivered.String()] + f.Runs.Steps[runs.NotReached]; n > 0 {
 				say("%s is said to be lossless, and %d tool calls of runs were not answered", f.Name, n)
 			}
 		}
 	}
-	if r.Runs != nil && r.Runs.Problems > 0 {
-		say("runs: %d problems", r.Runs.Problems)
+	if r.Runs != nil && r.Runs.Broken > 0 {
+		say("runs: %d broken promises", r.Runs.Broken)
 	}
 	if r.Slow != nil && r.Slow.Kept > 0 {
 		say("%d web clients that do not read were still served at the end", r.Slow.Kept)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -60,7 +61,8 @@ type benchConfig struct {
 var errBench = errors.New("the bench did not pass")
 
 func runBench(ctx context.Context, e Env) error {
-	cfg := benchConfig{Log: quiet}
+	// What pods warn of in the time of a fault, the report counts.
+	cfg := benchConfig{Log: obs.LogConfig{Level: slog.LevelError, Format: obs.Text}}
 	if err := e.load("bench", &cfg, nil); err != nil {
 		return err
 	}

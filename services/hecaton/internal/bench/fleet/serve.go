@@ -28,16 +28,21 @@ func (n *node) serve(ctx context.Context, ws *websocket.Conn) (rest time.Duratio
 				_ = ws.Close(websocket.StatusNormalClosure, "the node leaves")
 				return
 			case <-ctx.Done():
-				_ = ws.CloseNow() // a bench that ends leaves as a machine does that is switched off
+				select { // one after the other: the cluster has nothing from all leaving at once
+				case <-time.After(time.Duration(n.index) * leaveEvery):
+					_ = ws.Close(websocket.StatusNormalClosure, "the bench is over")
+				case <-ended:
+				}
 				return
 			case <-ended:
 				return
 			}
 		}
 	})
+	lasting := context.WithoutCancel(ctx)
 	for err == nil {
 		var data []byte
-		if data, err = read(ctx, ws); err == nil {
+		if data, err = read(lasting, ws); err == nil {
 			n.handle(ctx, ws, data)
 		}
 	}
@@ -46,6 +51,9 @@ func (n *node) serve(ctx context.Context, ws *websocket.Conn) (rest time.Duratio
 	helper.Wait()
 	return rest, err
 }
+
+// leaveEvery is the time between two nodes that leave at the end.
+const leaveEvery = 200 * time.Microsecond
 
 var beat = []byte(`{"type":"heartbeat","status":"online","current_tasks":0}`)
 

@@ -13,13 +13,9 @@ type column struct {
 	reconnected                int
 }
 
-// columns divides the seconds of a load among at most so many columns. The last second, which is not whole, is left out
-// where there are others.
+// columns divides the seconds of a load among at most so many columns.
 func (r *Report) columns(most int) (cols []column, perColumn int) {
 	seconds := r.Timeline
-	if n := len(seconds); n > 1 && time.Duration(r.Took) < time.Duration(n)*time.Second {
-		seconds = seconds[:n-1]
-	}
 	perColumn = max((len(seconds)+most-1)/most, 1)
 	for at := 0; at < len(seconds); at += perColumn {
 		part := seconds[at:min(at+perColumn, len(seconds))]

@@ -18,7 +18,9 @@ func number[T int | uint64](n T) string {
 	return digits
 }
 
-// duration writes three significant digits, in the unit that suits.
+// Duration writes three significant digits, in the unit that suits.
+func Duration(d time.Duration) string { return duration(Seconds(d)) }
+
 func duration(s Seconds) string {
 	d := time.Duration(s)
 	unit, name := time.Second, "s"

@@ -120,9 +120,11 @@ type Runs struct {
 	Repeated int     `json:"repeated_requests"`
 	Resumed  int     `json:"resumed_streams"`
 	Took     Latency `json:"took"`
-	// Problems is how many promises were broken, Examples the first of them.
-	Problems int            `json:"problems"`
-	Examples []runs.Problem `json:"examples,omitempty"`
+	// Broken is how many promises were broken, Problems the first of them; Remarks are runs that stopped early without a
+	// failed call.
+	Broken   int            `json:"broken"`
+	Problems []runs.Problem `json:"problems,omitempty"`
+	Remarks  []runs.Problem `json:"remarks,omitempty"`
 }
 
 // Slow are web clients that do not read.

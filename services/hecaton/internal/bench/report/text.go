@@ -71,6 +71,9 @@ func (l Load) String() string {
 	return text
 }
 
+// shown is how many examples of a kind are told.
+const shown = 10
+
 var classes = []ledger.Class{ledger.Answered, ledger.NotDelivered, ledger.Unknown}
 
 func (r *Report) callsText(b *strings.Builder) {
@@ -117,7 +120,6 @@ func (r *Report) ledgerText(b *strings.Builder) {
 				fmt.Fprintf(b, "  ! %s: %s\n", fault, number(n))
 			}
 		}
-		const shown = 10
 		for _, f := range balance.Findings[:min(len(balance.Findings), shown)] {
 			fmt.Fprintf(b, "    %s\n", f.Text)
 		}
@@ -135,9 +137,11 @@ func (r *Report) runsText(b *strings.Builder) {
 	fmt.Fprintf(b, "  tool calls: %s\n", counts(u.Steps))
 	fmt.Fprintf(b, "  %s streams broke and were picked up, %s requests were sent again\n", number(u.Resumed), number(u.Repeated))
 	fmt.Fprintf(b, "  took p50 %s, p99 %s, max %s\n", duration(u.Took.P50), duration(u.Took.P99), duration(u.Took.Max))
-	const shown = 10
-	for _, p := range u.Examples[:min(len(u.Examples), shown)] {
+	for _, p := range u.Problems[:min(len(u.Problems), shown)] {
 		fmt.Fprintf(b, "  ! run %d: %s\n", p.Run, p.Text)
+	}
+	for _, p := range u.Remarks[:min(len(u.Remarks), shown)] {
+		fmt.Fprintf(b, "  run %d: %s\n", p.Run, p.Text)
 	}
 }
 

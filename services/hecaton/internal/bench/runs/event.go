@@ -15,7 +15,7 @@ type event struct {
 	Nodes        []choice        `json:"available_nodes"`
 	FinishReason string          `json:"finish_reason"`
 	ErrorCode    string          `json:"error_code"`
-	Error        json.RawMessage `json:"error"`
+	Content      json.RawMessage `json:"content"` // of a complete what the model said; a list where it is a result's
 }
 
 // pending is a call that waits for a decision.

@@ -45,12 +45,20 @@ type Load struct {
 	end    context.CancelFunc
 	work   sync.WaitGroup
 
-	mu       sync.Mutex
-	problems []Problem
-	total    int
+	mu    sync.Mutex
+	found Findings
 }
 
-// Problem is a promise about runs that was broken, or a run that did not come to its end.
+// Findings are what was wrong with runs, the first of each kind in full.
+type Findings struct {
+	// Broken is how many promises were broken, Problems which.
+	Broken   int
+	Problems []Problem
+	// Remarks are runs that stopped early without a failed call.
+	Remarks []Problem
+}
+
+// Problem is one finding.
 type Problem struct {
 	Run  int64  `json:"run"`
 	Text string `json:"text"`
@@ -83,9 +91,9 @@ func Start(ctx context.Context, o Options) *Load {
 // Open is how many runs go on.
 func (l *Load) Open() int { return int(l.open.Load()) }
 
-// Stop lets no more runs begin, waits for those that go on, and returns what was wrong: how many problems there were, and
-// the first of them. Where ctx ends, or has ended, nobody waits: runs that go on stay open.
-func (l *Load) Stop(ctx context.Context) (problems int, first []Problem) {
+// Stop lets no more runs begin, waits for those that go on, and returns what was wrong. Where ctx ends, or has ended, nobody
+// waits: runs that go on stay open.
+func (l *Load) Stop(ctx context.Context) Findings {
 	close(l.quit)
 	stop := context.AfterFunc(ctx, l.end)
 	l.work.Wait()
@@ -94,15 +102,27 @@ func (l *Load) Stop(ctx context.Context) (problems int, first []Problem) {
 	l.client.http.CloseIdleConnections()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.total, l.problems
+	return l.found
 }
 
 func (l *Load) problem(n int64, format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.total++; len(l.problems) < maxProblems {
-		l.problems = append(l.problems, Problem{n, fmt.Sprintf(format, args...)})
+	l.found.Broken++
+	l.found.Problems = tell(l.found.Problems, n, format, args...)
+}
+
+func (l *Load) remark(n int64, format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.found.Remarks = tell(l.found.Remarks, n, format, args...)
+}
+
+func tell(list []Problem, n int64, format string, args ...any) []Problem {
+	if len(list) < maxProblems {
+		list = append(list, Problem{n, fmt.Sprintf(format, args...)})
 	}
+	return list
 }
 
 // run is one run, from its invoke to its end.

@@ -27,6 +27,10 @@ const (
 	maxPause = 2 * time.Second
 )
 
+// NotReached is the outcome of steps that a run stopped before: after one that was not answered, or because the tool was not
+// on offer.
+const NotReached = "not_reached"
+
 // run is one run. It is for one goroutine.
 type run struct {
 	*Load
@@ -35,15 +39,15 @@ type run struct {
 	user, session string
 	begin         time.Time
 
-	seq      int64 // of the last event
-	waiting  event // the interrupt, where it is one
-	finish   string
-	results  map[string]bool // by call
-	ended    int             // steps that have
-	steps    map[string]int  // by outcome
-	refused  int
-	resumed  int
-	problems int
+	seq     int64 // of the last event
+	waiting event // the interrupt, where it is one
+	finish  string
+	said    string          // by the model, at the end
+	results map[string]bool // by call
+	ended   int             // steps that have
+	steps   map[string]int  // by outcome
+	refused int
+	resumed int
 }
 
 // follow begins the run and returns how it finished.
@@ -138,7 +142,6 @@ func (p *pulse) Read(b []byte) (int, error) {
 }
 
 func (r *run) wrong(format string, args ...any) {
-	r.problems++
 	r.problem(r.n, format, args...)
 }
 
@@ -154,9 +157,10 @@ func (r *run) hear(e event) (complete bool) {
 	case "interrupt":
 		r.waiting = e
 	case "error":
-		r.steps["error "+e.ErrorCode]++
+		r.said = e.ErrorCode
 	case "complete":
 		r.finish = e.FinishReason
+		_ = json.Unmarshal(e.Content, &r.said) // what is no text says nothing
 		return true
 	}
 	return false
@@ -199,14 +203,17 @@ func (r *run) end(finish string, err error) {
 	case err != nil:
 		r.wrong("it was refused for good: %v", err)
 	case finish != "stop":
-		r.wrong("it finished with %q", finish)
+		r.wrong("it finished with %q: %.300s", finish, r.said)
 	}
 	part := r.o.Recorder.PartOf(r.begin, now)
 	for i := r.ended; i < len(r.what.Steps); i++ {
 		if err == nil { // the run is over: what it did not get to must not have run
 			r.o.Ledger.End(Number(r.n, i), ledger.NotDelivered, false, part)
-			r.steps["not reached"]++
+			r.steps[NotReached]++
 		}
+	}
+	if err == nil && r.ended == r.steps[ledger.Answered.String()] && r.ended < len(r.what.Steps) {
+		r.remark(r.n, "it stopped after %d of %d calls: %.300s", r.ended, len(r.what.Steps), r.said)
 	}
 	if finish == "" || err != nil {
 		finish = "unfinished"
