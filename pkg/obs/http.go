@@ -2,15 +2,17 @@ package obs
 
 import (
 	"net/http"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Handler continues the trace of each request in a span called name. A request that takes over its connection (a
-// WebSocket) is one span as long as its handler runs.
-func (t *Tracing) Handler(name string, next http.Handler) http.Handler {
+// Handler continues the trace of each request, or begins one, in a span that has the name of its route, such as
+// "POST /api/node/bind": next is, or leads to, an [http.ServeMux]. The path itself has names of users' things in it, and
+// is not told. A request that takes over its connection (a WebSocket) is one span as long as its handler runs.
+func (t *Tracing) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := ExtractHTTP(r.Context(), r.Header)
 		if t == nil {
@@ -20,22 +22,44 @@ func (t *Tracing) Handler(name string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		ctx, span := t.Start(ctx, trace.SpanKindServer, name)
+		ctx, span := t.Start(ctx, trace.SpanKindServer, methodOf(r))
 		defer span.End()
 		if !span.IsRecording() {
 			next.ServeHTTP(w, r.WithContext(ctx))
 			return
 		}
 		seen := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		next.ServeHTTP(seen, r.WithContext(ctx))
+		r = r.WithContext(ctx)
+		next.ServeHTTP(seen, r)
+		method, route := methodOf(r), routeOf(r)
+		span.SetName(method + " " + route)
 		span.SetAttributes(
-			attribute.String("http.request.method", r.Method),
+			attribute.String("http.request.method", method),
+			attribute.String("http.route", route),
 			attribute.Int("http.response.status_code", seen.status),
 		)
 		if seen.status >= http.StatusInternalServerError {
 			span.SetStatus(codes.Error, http.StatusText(seen.status))
 		}
 	})
+}
+
+// methodOf is a request's method, of which a client may invent any.
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return r.Method
+	}
+	return "_OTHER"
+}
+
+// routeOf is the pattern that a request was served by.
+func routeOf(r *http.Request) string {
+	_, route, found := strings.Cut(r.Pattern, " ")
+	if !found {
+		return r.Pattern
+	}
+	return route
 }
 
 // statusWriter remembers the first status that is final. Flushing and hijacking reach the writer below through Unwrap,

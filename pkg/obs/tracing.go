@@ -77,6 +77,16 @@ func (t *Tracing) Start(ctx context.Context, kind trace.SpanKind, name string) (
 	return t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
 }
 
+// Continue begins a span under the one that a traceparent names, and returns the traceparent of what is done in it. Where
+// tracing is off that is parent itself, and the span does nothing.
+func (t *Tracing) Continue(parent string, kind trace.SpanKind, name string) (traceparent string, span trace.Span) {
+	if t == nil {
+		return parent, noSpan
+	}
+	ctx, span := t.Start(WithTraceparent(context.Background(), parent), kind, name)
+	return Traceparent(ctx), span
+}
+
 // loggingExporter reports failures to the pod's logger. The SDK would report them to a global handler, which knows
 // neither the pod nor its log format.
 type loggingExporter struct {

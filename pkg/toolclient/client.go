@@ -22,6 +22,7 @@ type Client struct {
 	// static after construction
 	patience Patience
 	maxCall  int
+	tracing  *obs.Tracing
 	pool     *pool
 	budget   *budget
 }
@@ -37,7 +38,7 @@ func Dial(o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{patience: o.Patience, maxCall: o.MaxCall, pool: p, budget: newBudget()}, nil
+	return &Client{patience: o.Patience, maxCall: o.MaxCall, tracing: o.Tracing, pool: p, budget: newBudget()}, nil
 }
 
 // Close ends the calls that are open, and the connections. It returns when nothing of the client runs any more.
@@ -69,7 +70,9 @@ func (c *Client) CallProgress(ctx context.Context, call *toolv1.Call, progress f
 		if err != nil {
 			return nil, err
 		}
-		answer, err := s.call(ctx, until(ctx, call, end), progress)
+		under, span := c.attempt(ctx, call)
+		answer, err := s.call(ctx, c.until(under, call, end), progress)
+		attempted(span, s.peer.key.address, err)
 		if err == nil || !r.again(ctx, s.peer, err) {
 			return answer, public(err)
 		}
@@ -110,15 +113,19 @@ func (c *Client) check(ctx context.Context, call *toolv1.Call) (time.Time, error
 	return end, nil
 }
 
-// until returns the call with the time that is left to it, and the trace of ctx where it has none of its own. The
-// arguments are shared.
-func until(ctx context.Context, c *toolv1.Call, end time.Time) *toolv1.Call {
+// until returns the call with the time that is left to it, and the trace of ctx; where no spans are made here, that of the
+// call itself comes first. The arguments are shared.
+func (c *Client) until(ctx context.Context, call *toolv1.Call, end time.Time) *toolv1.Call {
+	parent := obs.Traceparent(ctx)
+	if c.tracing == nil {
+		parent = cmp.Or(call.GetTraceparent(), parent)
+	}
 	return &toolv1.Call{
-		UserId: c.GetUserId(), NodeId: c.GetNodeId(), NodeType: c.GetNodeType(), SessionId: c.GetSessionId(),
-		PreferredNodeId: c.GetPreferredNodeId(), ToolName: c.GetToolName(), ArgumentsJson: c.GetArgumentsJson(),
+		UserId: call.GetUserId(), NodeId: call.GetNodeId(), NodeType: call.GetNodeType(), SessionId: call.GetSessionId(),
+		PreferredNodeId: call.GetPreferredNodeId(), ToolName: call.GetToolName(), ArgumentsJson: call.GetArgumentsJson(),
 		// A gateway takes no timeout that is not positive.
 		Timeout:     durationpb.New(max(time.Until(end), time.Millisecond)),
-		Traceparent: cmp.Or(c.GetTraceparent(), obs.Traceparent(ctx)),
+		Traceparent: parent,
 	}
 }
 

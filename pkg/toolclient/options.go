@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 )
 
 // Options of a [Client].
@@ -26,6 +28,8 @@ type Options struct {
 	MaxCall int
 	// Lookup returns the addresses of a host; nil asks the system's resolver.
 	Lookup func(ctx context.Context, host string) ([]string, error)
+	// Tracing makes a span of each try of a call; nil makes none, and passes on the trace that the call's context has.
+	Tracing *obs.Tracing
 	// Logger hears of gateways that come and go; nil means discard.
 	Logger *slog.Logger
 }

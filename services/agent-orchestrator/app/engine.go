@@ -17,7 +17,7 @@ func (a *App) startEngine(ctx context.Context) error {
 	a.metrics.MustRegister(agent.NewCensus(a.store, cfg))
 	a.engine = agent.New(cfg, agent.Deps{
 		Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Files: a.files,
-		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics,
+		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics, Tracing: a.tracing,
 	})
 	a.live.OnCancel(a.engine.Poke)
 	return a.engine.Start(ctx)

@@ -20,7 +20,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	a.api = grpcapi.NewServer(grpcapi.Parts{
 		Engine: a.engine, Sessions: a.store, Settings: a.store, Files: a.files, Live: a.live, Version: a.version,
 	}, a.log)
-	opts := append(a.tracing.ServerOptions(), obs.MeasureServer(a.metrics, "hecaton_agent_rpc_duration_seconds",
+	opts := append(a.tracing.InnerServerOptions(), obs.MeasureServer(a.metrics, "hecaton_agent_rpc_duration_seconds",
 		"Duration of unary calls that this pod answered, by method and status code."))
 	opts = append(opts, strangers...)
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {

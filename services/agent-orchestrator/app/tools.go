@@ -18,7 +18,7 @@ func (a *App) dialTools(context.Context) error {
 		return err
 	}
 	a.tools, err = toolclient.Dial(toolclient.Options{
-		Targets: a.cfg.Gateways, Dial: append(dial, a.tracing.DialOptions()...), Logger: a.log,
+		Targets: a.cfg.Gateways, Dial: append(dial, a.tracing.DialOptions()...), Tracing: a.tracing, Logger: a.log,
 	})
 	if err != nil {
 		return err

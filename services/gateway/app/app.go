@@ -181,7 +181,7 @@ func (a *App) startHolder(context.Context) (err error) {
 	a.holder, err = holder.New(holder.Config{
 		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
 		Ask:      func(n *hub.Node, webClient string, send func() error) error { return a.zeus.Ask(n, webClient, send) },
-		Attached: a.attached,
+		Attached: a.attached, Tracing: a.tracing,
 	})
 	return err
 }
@@ -189,7 +189,7 @@ func (a *App) startHolder(context.Context) (err error) {
 func (a *App) startRouter(context.Context) (err error) {
 	a.router, err = router.New(router.Config{
 		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.presence,
-		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), CallEnded: a.counts.CallEnded, Logger: a.log,
+		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), CallEnded: a.counts.CallEnded, Tracing: a.tracing, Logger: a.log,
 	})
 	if err != nil {
 		return err
@@ -229,7 +229,7 @@ func (a *App) startDialects(context.Context) error {
 func (a *App) listenEdge(ctx context.Context) error {
 	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
 	wrap := func(h http.Handler) http.Handler {
-		return edge.Leaving(a.ready.Draining, edge.CORS(a.auth, a.tracing.Handler("http", h)))
+		return edge.Leaving(a.ready.Draining, edge.CORS(a.auth, a.tracing.Handler(h)))
 	}
 	// A dialect is one line here.
 	pages, err := apidoc.New()

@@ -40,7 +40,7 @@ func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
 		grpc.MaxRecvMsgSize(oversize*int(a.cfg.MaxFrame)), grpc.MaxSendMsgSize(int(a.cfg.MaxReply)+headroom),
 	)
 	a.tools = &toolapi.Service{
-		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows, Draining: a.draining,
+		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows, Tracing: a.tracing, Draining: a.draining,
 	}
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
 		s.RegisterService(toolapi.Description(), a.tools)

@@ -22,7 +22,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := append(a.tracing.ServerOptions(), obs.MeasureServer(a.metrics,
+	opts := append(a.tracing.InnerServerOptions(), obs.MeasureServer(a.metrics,
 		"hecaton_registry_rpc_duration_seconds", "Duration of calls that this replica answered, by method and status code."))
 	opts = append(opts, strangers...)
 	opts = append(opts, grpcapi.ServerOptions(a.log)...)

@@ -122,7 +122,7 @@ func (r *run) execute(c *store.Call) outcome {
 			return unanswered(f)
 		}
 	}
-	return r.e.call(r.work, t, tool.Invocation{
+	return r.e.call(r.trail.under(r.work), t, tool.Invocation{
 		User: r.lease.User, Session: r.lease.Session, Run: r.lease.Run, CallID: c.ID, Args: c.Args, Node: c.Node, NodeMark: c.NodeMark,
 	})
 }
@@ -147,14 +147,16 @@ func (e *Engine) call(ctx context.Context, t tool.Tool, in tool.Invocation) (out
 		limit = callTimeout
 	}
 	began := time.Now()
+	ctx, span := e.executing(ctx, spec, in.CallID)
 	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil { // p itself may hold what the user wrote
-			e.log.Error("a tool panicked", "layer", spec.Layer, "stack", string(debug.Stack()))
+			e.log.ErrorContext(ctx, "a tool panicked", "layer", spec.Layer, "stack", string(debug.Stack()))
 			out = unanswered(&tool.Failure{Outcome: tool.Unknown, Message: "the tool failed in an unexpected way"})
 		}
 		e.metrics.called(ctx, spec.Layer, began, out)
+		executed(span, out)
 	}()
 	result, err := t.Call(bounded, in)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
@@ -56,6 +57,7 @@ type Deps struct {
 
 	Logger  *slog.Logger
 	Metrics prometheus.Registerer
+	Tracing *obs.Tracing // nil makes no spans
 }
 
 // Config is what an operator may change. What is zero is as documented.

@@ -18,7 +18,7 @@ const historyMessages = 30
 // run before, that run is returned. The error is a *refusal.Error: MODEL_MISSING, ADDRESS_REFUSED,
 // INVALID_ARGUMENT, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
 func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
-	s := newSettings(req)
+	s := newSettings(ctx, req)
 	if _, _, err := e.endpoint(s.Invoke.GetModel()); err != nil {
 		return Started{}, err
 	}

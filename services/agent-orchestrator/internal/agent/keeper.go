@@ -98,13 +98,23 @@ func (e *Engine) adoptSome() int {
 	}
 	for _, a := range adopted {
 		e.metrics.adoptions.Inc()
-		e.log.Info("run adopted", "run", a.Lease.Run, "steps", a.State.Run.Steps)
+		r := newRun(e, a.Lease, e.settingsOf(a))
+		r.log.InfoContext(r.hold, "run adopted", "steps", a.State.Run.Steps)
 		e.mu.Lock()
 		e.place() // also where requests took the last ones meanwhile
 		e.mu.Unlock()
-		e.launch(newRun(e, a.Lease, nil), a.State)
+		e.launch(r, a.State)
 	}
 	return len(adopted)
+}
+
+// settingsOf returns nil where they cannot be read: then the run itself says so, when it begins.
+func (e *Engine) settingsOf(a store.Adopted) *settings {
+	s, err := e.unseal(a.Lease.User, a.State.Run.Settings)
+	if err != nil {
+		return nil
+	}
+	return &s
 }
 
 // pause waits, or returns why ctx ended.

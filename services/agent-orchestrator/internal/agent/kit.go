@@ -78,7 +78,7 @@ func (r *run) arrange() {
 func (r *run) openSource(source tool.Source, scope tool.Scope) (opened tool.Kit) {
 	defer func() {
 		if recover() != nil {
-			r.log.Error("a source of tools panicked", "stack", string(debug.Stack()))
+			r.log.ErrorContext(r.hold, "a source of tools panicked", "stack", string(debug.Stack()))
 			opened = tool.Kit{Problems: []string{"Some tools are not available: their source failed"}}
 		}
 	}()

@@ -67,7 +67,7 @@ func (r *run) presentText(ctx context.Context, told *agentv1.ToolCallResult, bas
 	path := base + ".txt"
 	note := fmt.Sprintf("\n\n[The result has %d bytes; these are the first %d. All of it is in the workspace file %s]", len(text), limit, path)
 	if err := r.e.deps.Files.Put(ctx, r.lease.User, path, "text/plain; charset=utf-8", []byte(text)); err != nil {
-		r.log.Warn("a long result is not kept", "bytes", len(text), "error", err)
+		r.log.WarnContext(r.hold, "a long result is not kept", "bytes", len(text), "error", err)
 		path, note = "", fmt.Sprintf("\n\n[The result has %d bytes; these are the first %d. The rest could not be kept]", len(text), limit)
 	}
 	told.FilePath = path
@@ -76,7 +76,7 @@ func (r *run) presentText(ctx context.Context, told *agentv1.ToolCallResult, bas
 
 func (r *run) presentArtifact(ctx context.Context, told *agentv1.ToolCallResult, path string, a tool.Artifact) {
 	if err := r.e.deps.Files.Put(ctx, r.lease.User, path, a.MIMEType, a.Data); err != nil {
-		r.log.Warn("an artifact is not kept", "bytes", len(a.Data), "error", err)
+		r.log.WarnContext(r.hold, "an artifact is not kept", "bytes", len(a.Data), "error", err)
 		told.Result += fmt.Sprintf("\n[%s, %d bytes: could not be kept]", kindOf(a), len(a.Data))
 		return
 	}

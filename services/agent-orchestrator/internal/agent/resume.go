@@ -53,7 +53,7 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 	if err != nil {
 		return refuse(err)
 	}
-	s = s.resumed(req)
+	s = s.resumed(ctx, req)
 	if _, _, err := e.endpoint(s.Invoke.GetModel()); err != nil {
 		return refuse(err)
 	}

@@ -29,7 +29,8 @@ type run struct {
 
 	// owned by the run's goroutine
 	ledger
-	settings *settings // nil until open, where the run was adopted
+	trail    trail
+	settings *settings // nil until open, where those of an adopted run could not be read
 	endpoint llm.Endpoint
 	window   int
 	ahead    time.Duration  // of this pod's clock, the database's
@@ -45,12 +46,19 @@ type run struct {
 	done     bool
 }
 
+// newRun returns a run in the trace of its settings.
 func newRun(e *Engine, lease store.Lease, s *settings) *run {
+	traceparent := ""
+	if s != nil {
+		traceparent = s.Traceparent
+	}
+	ctx, trail := follow(e.deps.Tracing, traceparent, lease.Run)
 	r := &run{
-		e: e, settings: s, log: e.log.With("run", lease.Run),
+		trail: trail,
+		e:     e, settings: s, log: e.log.With("run", lease.Run),
 		ledger: ledger{lease: lease, journal: e.deps.Journal, publisher: e.deps.Publisher},
 	}
-	r.hold, r.endHold = context.WithCancelCause(context.Background())
+	r.hold, r.endHold = context.WithCancelCause(ctx)
 	r.work, r.endWork = context.WithCancelCause(r.hold)
 	r.ask, r.endAsk = context.WithCancelCause(r.work)
 	r.forget = [2]func() bool{
@@ -92,6 +100,7 @@ func (r *run) close() {
 	if r.kit != nil {
 		r.kit.close()
 	}
+	r.trail.close()
 }
 
 // open takes the state over.
@@ -157,11 +166,11 @@ func (r *run) conclude(err error) {
 	var keep *keepError
 	switch cause := context.Cause(r.ask); {
 	case errors.Is(err, store.ErrLeaseLost) || r.hold.Err() != nil:
-		r.log.Info("the run is another pod's, or nobody's")
+		r.log.InfoContext(r.hold, "the run is another pod's, or nobody's")
 		return
 	case errors.As(err, &keep) && errors.Is(err, refusal.Unavailable):
 		// Whether the step was kept nobody can say: whoever adopts the run sees.
-		r.log.Warn("the run is left to be adopted", "error", err)
+		r.log.WarnContext(r.hold, "the run is left to be adopted", "error", err)
 		return
 	case keep == nil && errors.Is(cause, errDraining):
 		if err = r.flush(r.hold); err == nil {
@@ -177,7 +186,7 @@ func (r *run) conclude(err error) {
 		err = r.fail(err)
 	}
 	if err != nil {
-		r.log.Error("the run's end is not kept", "error", err)
+		r.log.ErrorContext(r.hold, "the run's end is not kept", "error", err)
 	}
 }
 
@@ -203,7 +212,7 @@ func (r *run) fail(err error) error {
 	case errors.As(err, &refused):
 		told.Message, told.Details = refused.Reason.Title(), refused.Message
 	}
-	r.log.Warn("the run ends with an error", "code", told.GetCode(), "error", err)
+	r.log.WarnContext(r.hold, "the run ends with an error", "code", told.GetCode(), "error", err)
 	r.closeCalls("the run ended with an error before it could run")
 	r.say(errorEvent(told))
 	return r.finish(finishError)
@@ -239,6 +248,8 @@ func (r *run) end(end *store.End) error {
 		return err
 	}
 	r.e.metrics.ended(reason)
+	r.trail.ended(reason)
+	r.log.InfoContext(r.hold, "run ended", "finish_reason", reason, "steps", r.steps)
 	return nil
 }
 

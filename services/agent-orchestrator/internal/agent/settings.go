@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
@@ -21,29 +23,32 @@ type settings struct {
 	Invoke *agentv1.InvokeRequest
 	// HumanOrder came with the last resume.
 	HumanOrder string
+	// Traceparent is the trace of the request that began the run, or went on with it; "" where it had none.
+	Traceparent string
 }
 
 // sealedSettings are settings as they are sealed.
 type sealedSettings struct {
 	Invoke     []byte `json:"invoke"`
 	HumanOrder string `json:"human_order,omitempty"`
+	Trace      string `json:"trace,omitempty"`
 }
 
-func newSettings(req *agentv1.InvokeRequest) settings {
+func newSettings(ctx context.Context, req *agentv1.InvokeRequest) settings {
 	kept := proto.CloneOf(req)
 	kept.Message, kept.ChatHistory, kept.IdempotencyKey = "", nil, ""
-	return settings{Invoke: kept}
+	return settings{Invoke: kept, Traceparent: obs.Traceparent(ctx)}
 }
 
 // resumed returns the settings with which a run goes on after req.
-func (s settings) resumed(req *agentv1.ResumeRequest) settings {
+func (s settings) resumed(ctx context.Context, req *agentv1.ResumeRequest) settings {
 	if req.GetModel() != nil {
 		s.Invoke.Model = req.GetModel()
 	}
 	if config := req.GetToolInterruptConfig(); config != nil {
 		s.Invoke.ToolInterruptConfig = config.GetTools()
 	}
-	s.HumanOrder = req.GetHumanOrder()
+	s.HumanOrder, s.Traceparent = req.GetHumanOrder(), obs.Traceparent(ctx)
 	return s
 }
 
@@ -52,7 +57,7 @@ func (e *Engine) seal(user ids.UserID, s settings) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings of a run: %w", err)
 	}
-	plain, err := json.Marshal(sealedSettings{invoke, s.HumanOrder})
+	plain, err := json.Marshal(sealedSettings{invoke, s.HumanOrder, s.Traceparent})
 	if err != nil {
 		return nil, fmt.Errorf("settings of a run: %w", err)
 	}
@@ -68,7 +73,7 @@ func (e *Engine) unseal(user ids.UserID, sealed []byte) (settings, error) {
 	if err := json.Unmarshal(plain, &in); err != nil {
 		return settings{}, fmt.Errorf("settings of a run: %w", err)
 	}
-	s := settings{Invoke: new(agentv1.InvokeRequest), HumanOrder: in.HumanOrder}
+	s := settings{Invoke: new(agentv1.InvokeRequest), HumanOrder: in.HumanOrder, Traceparent: in.Trace}
 	if err := proto.Unmarshal(in.Invoke, s.Invoke); err != nil {
 		return settings{}, fmt.Errorf("settings of a run: %w", err)
 	}

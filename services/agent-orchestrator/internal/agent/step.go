@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"time"
 
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
@@ -27,6 +26,7 @@ func (r *run) step() error {
 	if r.steps >= r.maxSteps() {
 		return r.finish(finishMaxSteps)
 	}
+	r.trail.next(r.hold, r.steps+1)
 	answer, s, err := r.askModel()
 	if err != nil {
 		r.keepPartial(answer.Text, s)
@@ -50,11 +50,9 @@ func (r *run) askModel() (llm.Answer, *stream, error) {
 		return llm.Answer{}, nil, err
 	}
 	for cuts, summarised := 0, false; ; {
-		began := time.Now()
 		s := newStream(r)
-		answer, err := r.e.deps.Model.Stream(r.ask, r.endpoint, req, s.take)
+		answer, err := r.e.ask(r.trail.under(r.ask), r.endpoint, req, s.take)
 		kept := s.stop()
-		r.e.metrics.asked(r.ask, began, s.first, err)
 		var failed *llm.Error
 		switch {
 		case kept != nil:

@@ -25,9 +25,8 @@ type stream struct {
 	done chan struct{} // closed when the goroutine has
 
 	// owned by the goroutine that asks the model
-	first   time.Time // when the first piece came; zero before
-	callIDs []string  // by index
-	begun   bool      // the goroutine runs
+	callIDs []string // by index
+	begun   bool     // the goroutine runs
 	preview *time.Timer
 
 	// owned by whoever owns the ledger
@@ -63,9 +62,6 @@ func newStream(r *run) *stream {
 
 // take collects a piece; it waits for nobody.
 func (s *stream) take(d llm.Delta) error {
-	if s.first.IsZero() {
-		s.first = time.Now()
-	}
 	s.mu.Lock()
 	err, due := s.err, false
 	if d.Call != nil {

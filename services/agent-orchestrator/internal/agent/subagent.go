@@ -86,7 +86,7 @@ func (s *subAgent) work(ctx context.Context) (tool.Result, error) {
 // ask asks the model, again where its answer was cut: nobody has seen any of it.
 func (s *subAgent) ask(ctx context.Context) (llm.Answer, error) {
 	for cuts := 0; ; cuts++ {
-		answer, err := s.r.e.deps.Model.Stream(ctx, s.r.endpoint, llm.Request{Messages: s.messages, Tools: s.kit.functions}, func(llm.Delta) error { return nil })
+		answer, err := s.r.e.ask(ctx, s.r.endpoint, llm.Request{Messages: s.messages, Tools: s.kit.functions}, func(llm.Delta) error { return nil })
 		var failed *llm.Error
 		if err == nil || ctx.Err() != nil || !errors.As(err, &failed) || !failed.Started || cuts == cutsAllowed {
 			return answer, err

@@ -115,14 +115,14 @@ func (r *run) summarise(before *store.Message, messages []store.Message) (string
 		{Role: llm.System, Content: summaryPrompt},
 		{Role: llm.User, Content: transcript(before, messages, r.window*summaryReads/100*bytesPerToken)},
 	}}
-	answer, err := r.e.deps.Model.Stream(r.ask, r.endpoint, req, func(llm.Delta) error { return nil })
+	answer, err := r.e.ask(r.trail.under(r.ask), r.endpoint, req, func(llm.Delta) error { return nil })
 	if err != nil {
 		if r.ask.Err() != nil {
 			return "", context.Cause(r.ask)
 		}
 		return "", err
 	}
-	r.log.Info("conversation summarised", "messages", len(messages))
+	r.log.InfoContext(r.hold, "conversation summarised", "messages", len(messages))
 	r.e.metrics.summaries.Inc()
 	r.say(usageEvent(answer.Usage.Prompt, answer.Usage.Completion))
 	text := tool.CleanText(strings.TrimSpace(answer.Text))

@@ -23,6 +23,9 @@ const (
 	headerWeb    = "Hecaton-Web"
 )
 
+// CallTemplate is the subject of calls as spans name it: without anybody's id.
+const CallTemplate = "hecaton.node.{user}.{node}.call"
+
 // Call is what goes around a request frame.
 type Call struct {
 	ID       ids.CallID

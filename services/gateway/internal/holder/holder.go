@@ -10,6 +10,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/peer"
@@ -40,6 +41,7 @@ type Config struct {
 	Ask func(n *hub.Node, webClient string, send func() error) error
 	// Attached hears how long it took from a node's connection until every pod could call it.
 	Attached func(took time.Duration)
+	Tracing  *obs.Tracing // nil makes no spans
 	Logger   *slog.Logger
 }
 

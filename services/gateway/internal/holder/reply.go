@@ -4,9 +4,11 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
@@ -18,6 +20,7 @@ type busReply struct {
 	h        *Holder
 	subject  string
 	deadline time.Time
+	span     trace.Span // of the call, since it came
 }
 
 func (r *busReply) Status(s calls.Status) {
@@ -29,6 +32,10 @@ func (r *busReply) Progress(params []byte) {
 }
 
 func (r *busReply) Done(answer *frame.Buffer, err *errs.Error) {
+	defer r.span.End()
+	if r.span.IsRecording() {
+		obs.Outcome(r.span, err)
+	}
 	if err == nil {
 		if !r.h.shortcut(r.subject, answer, r.publish) {
 			r.publish(answer)

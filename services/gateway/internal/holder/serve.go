@@ -51,7 +51,7 @@ func (h *Holder) called(key ids.Node, m *nats.Msg) {
 	if time.Now().After(c.Deadline) {
 		return // its caller has given up already
 	}
-	reply := &busReply{h: h, subject: m.Reply, deadline: c.Deadline}
+	reply := &busReply{h: h, subject: m.Reply, deadline: c.Deadline, span: h.received(&c, max(len(m.Data), c.Intake))}
 	if c.Intake == 0 {
 		h.start(key, c, m.Data, reply)
 		return
@@ -79,6 +79,7 @@ func (h *Holder) Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls
 		sink.Done(nil, errs.New(errs.NodeNotConnected, "the node is of another type, %s", nodetype.Name(kind)))
 		return true
 	}
+	sink = h.onSocket(&c, frame, sink)
 	call := calls.Call{ID: c.ID, Kind: c.Kind, Deadline: c.Deadline, Frame: frame}
 	switch c.Kind {
 	case calls.Workflow:

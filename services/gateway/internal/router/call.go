@@ -85,7 +85,7 @@ func (r *Router) Start(req Request, node ids.NodeID, sink calls.Sink) *Pending {
 		ID: string(id), Tool: req.Tool, Arguments: req.Arguments, SessionID: string(req.Session),
 	}.Append(make([]byte, 0, size))
 	env := envelope.Call{ID: id, Deadline: req.Deadline, Kind: calls.Tool, Type: req.Type, Traceparent: req.Traceparent}
-	return r.start(ids.Node{User: req.User, Node: node}, env, data, sink)
+	return r.start(ids.Node{User: req.User, Node: node}, env, data, req.Tool, sink)
 }
 
 // StartWorkflow sends an execute_workflow frame to a chosen node, which has to be an extension.
@@ -93,13 +93,14 @@ func (r *Router) StartWorkflow(key ids.Node, data []byte, deadline time.Time, si
 	env := envelope.Call{
 		ID: ids.NewCallID(), Deadline: deadline, Kind: calls.Workflow, Type: nodev1.NodeType_NODE_TYPE_EXTENSION,
 	}
-	return r.start(key, env, data, sink)
+	return r.start(key, env, data, "", sink)
 }
 
-func (r *Router) start(key ids.Node, env envelope.Call, data []byte, sink calls.Sink) *Pending {
-	p := &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink, span: trace.SpanFromContext(context.Background())}
+func (r *Router) start(key ids.Node, env envelope.Call, data []byte, tool string, sink calls.Sink) *Pending {
+	p := &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink}
 	p.began = time.Now()
 	p.heard = p.began
+	p.open(&env, tool)
 	switch {
 	case len(data) > r.MaxFrame:
 		p.fail(errs.New(errs.TooLarge, "the call's frame has %d bytes, at most %d are allowed", len(data), r.MaxFrame))
@@ -123,8 +124,11 @@ func (r *Router) publish(p *Pending, env envelope.Call, data []byte) {
 	if len(data) > r.Bus.MaxMessage() {
 		p.frame, env.Intake, data = data, len(data), nil
 	}
+	published := p.published(&env, max(len(data), env.Intake))
 	m := &nats.Msg{Subject: bus.NodePrefix(p.key) + bus.SuffixCall, Reply: reply, Header: env.Header(), Data: data}
-	if err := r.Bus.PublishMsg(m); err != nil {
+	err := r.Bus.PublishMsg(m)
+	published(err)
+	if err != nil {
 		p.fail(errs.New(errs.BusUnavailable, "the bus cannot be reached: %w", err))
 		return
 	}

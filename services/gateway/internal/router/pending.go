@@ -17,15 +17,16 @@ import (
 // Pending is a call that is on its way. It is the call's sink, here or at the end of the bus.
 type Pending struct {
 	// Static after construction; number is 0 for a call at a node of this pod.
-	r        *Router
-	key      ids.Node
-	id       ids.CallID
-	deadline time.Time
-	began    time.Time // zero for a frame that is no call
-	sink     calls.Sink
-	span     trace.Span // the call's
-	frame    []byte     // kept for upload
-	number   uint64
+	r           *Router
+	key         ids.Node
+	id          ids.CallID
+	deadline    time.Time
+	began       time.Time // zero for a frame that is no call
+	sink        calls.Sink
+	traceparent string     // of what is done for the call
+	span        trace.Span // the call's; nil for a frame that is no call
+	frame       []byte     // kept for upload
+	number      uint64
 
 	mu     sync.Mutex
 	over   bool
@@ -131,8 +132,13 @@ func (p *Pending) fail(err *errs.Error) bool {
 }
 
 func (p *Pending) count(err *errs.Error) {
-	if !p.began.IsZero() {
-		p.r.CallEnded(p.span, err, time.Since(p.began))
+	if p.began.IsZero() {
+		return
+	}
+	p.r.CallEnded(p.span, err, time.Since(p.began))
+	p.close(err)
+	if err != nil && err.Reason.Class() == errs.Unknown && err.Reason != errs.Cancelled {
+		p.r.Logger.InfoContext(p.logged(), "outcome of a call unknown", "call", p.id, "reason", err.Reason)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/envelope"
@@ -58,6 +59,7 @@ type Config struct {
 	MaxFrame, MaxReply int
 	// CallEnded hears of every call's end: its span, its error, nil where it was answered, and how long it took.
 	CallEnded func(span trace.Span, err *errs.Error, took time.Duration)
+	Tracing   *obs.Tracing // nil makes no spans
 	Logger    *slog.Logger
 }
 

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc"
 
@@ -24,6 +26,9 @@ const maxOpen = 4096
 
 // Calls implements ToolService.
 func (s *Service) Calls(stream grpc.BidiStreamingServer[toolv1.CallsRequest, toolv1.CallsResponse]) error {
+	if err := s.admit(); err != nil {
+		return err
+	}
 	// Headers at once tell the caller that the stream was accepted.
 	if err := stream.SendHeader(nil); err != nil {
 		return err
@@ -62,6 +67,7 @@ type callStream struct {
 type openCall struct {
 	stream *callStream
 	id     uint64
+	span   trace.Span
 	node   ids.NodeID
 
 	// Guarded by the stream's mu.
@@ -128,6 +134,7 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 		return c.ctx.Err()
 	}
 	o := &openCall{stream: c, id: id}
+	o.traced(call)
 	c.mu.Lock()
 	if c.open[id] != nil {
 		c.mu.Unlock()
@@ -138,7 +145,7 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 
 	began := time.Now()
 	if err := c.admit(); err != nil {
-		c.Router.Refused(trace.SpanFromContext(c.ctx), began, err)
+		c.Router.Refused(o.span, began, err)
 		o.fail(err)
 		return nil
 	}
@@ -153,7 +160,7 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 		c.choosing.Go(func() {
 			node, err := c.Router.Choose(c.ctx, req.Target)
 			if err != nil {
-				c.Router.Refused(trace.SpanFromContext(c.ctx), began, err)
+				c.Router.Refused(o.span, began, err)
 				o.fail(err)
 				return
 			}
@@ -163,15 +170,30 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 	return nil
 }
 
-// admit refuses what a stream is asked that shall end.
-func (c *callStream) admit() error {
+// admit refuses streams, and calls on them, once they shall end.
+func (s *Service) admit() error {
 	select {
-	case <-c.Draining:
+	case <-s.Draining:
 		return errs.New(errs.Draining, "this pod is shutting down")
 	default:
 		return nil
 	}
 }
+
+// traced begins the call's span: the stream's own lives as long as the stream. What is done for the call is under it.
+func (o *openCall) traced(call *toolv1.Call) {
+	parent := call.GetTraceparent()
+	if parent, o.span = o.stream.Tracing.Continue(parent, trace.SpanKindServer, callsMethod); call != nil {
+		call.Traceparent = parent
+	}
+	if o.span.IsRecording() {
+		o.span.SetAttributes(attribute.String("rpc.system", "grpc"),
+			attribute.String("rpc.service", toolv1.ToolService_ServiceDesc.ServiceName), attribute.String("rpc.method", "Calls"))
+	}
+}
+
+// callsMethod is the method as spans name it.
+var callsMethod = strings.TrimPrefix(toolv1.ToolService_Calls_FullMethodName, "/")
 
 // send hands the call to the router, unless it was given up meanwhile.
 func (o *openCall) send(req router.Request, node ids.NodeID) {
@@ -263,6 +285,7 @@ func (o *openCall) fail(err error) {
 
 // end queues the last response of the call.
 func (o *openCall) end(last any) {
+	o.span.End()
 	o.stream.queue(last, o)
 	<-o.stream.places
 }

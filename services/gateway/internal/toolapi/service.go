@@ -12,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/obs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
@@ -28,6 +29,8 @@ type Service struct {
 	Presence  *presence.Client
 	Fanout    *fanout.Fanout
 	Workflows *workflow.Runner
+	// Tracing makes the spans of calls that share a stream; nil makes none.
+	Tracing *obs.Tracing
 	// Draining is closed when streams of calls shall end. Single calls are served for as long as there is a server: who makes
 	// one may know no other pod.
 	Draining <-chan struct{}
