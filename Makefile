@@ -61,7 +61,7 @@ bench: ## measure a call beside a bare relay in one run, and print the ratios
 
 ## ---- deploy ----
 
-.PHONY: k8s chart manifests
+.PHONY: k8s chart manifests k8s-test
 k8s: ## build Kubernetes and helm from their Go modules, once (about seven minutes)
 	scripts/k8s/build.sh
 
@@ -70,6 +70,10 @@ chart: k8s ## check the Helm chart against a Kubernetes API server
 
 manifests: k8s ## make deploy/kubernetes from the Helm chart
 	scripts/manifests.sh
+
+k8s-test: k8s images ## install the chart on three nodes of this machine, and scale, restart, drain and lose them under load (root)
+	scripts/ci/images.sh
+	scripts/k8s-test/run.sh
 
 ## ---- code ----
 

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Installs the chart on a cluster of three nodes of this machine, and does to it what operators do, under load (faults.yaml).
+# Exits 0 where the ledgers of callers and nodes agree, and nothing was lost where nothing may be.
+# Usage: run.sh [directory for the report]     Needs root, a Docker engine, and the images of make images.
+. "$(dirname "$0")/lib.sh"
+out=$(realpath -m "${1:-$K8S_STATE-report}")
+images=(hecaton/{gateway,node-registry,agent-orchestrator,hecaton}:{dev,next} ci.local/{nats:2.15,redis:8.0,pgvector/pgvector:pg17})
+
+begin() {
+  kubectl create namespace "$release"
+  kubectl config set-context --current --namespace="$release" >/dev/null
+  openssl rand -hex 32 >"$K8S_STATE/jwt-secret"
+  kubectl create secret generic "$release" --from-file=jwt-secret="$K8S_STATE/jwt-secret" \
+    --from-literal=service-token="$(openssl rand -hex 32)" --from-literal=secret-keys="$(openssl rand -base64 32)" \
+    --from-literal=postgresql-password="$(openssl rand -hex 16)"
+  # Every node is this machine: a directory of it is a volume that all of them see.
+  install -d -o 65532 -g 65532 "$K8S_STATE/files"
+  sed "s|DIRECTORY|$K8S_STATE/files|" scripts/k8s-test/files.yaml | kubectl apply -f -
+  helm install "$release" "$chart" -f scripts/k8s-test/values.yaml --wait --timeout 180s >/dev/null
+  kubectl get pods -o wide
+}
+
+go build -o bin/hecaton ./services/hecaton/cmd/hecaton
+for program in gateway node-registry agent-orchestrator hecaton; do
+  docker tag "hecaton/$program:dev" "hecaton/$program:next" # what the upgrade upgrades to
+done
+trap 'scripts/k8s/down.sh' EXIT
+scripts/k8s/up.sh
+scripts/k8s/load-image.sh "${images[@]}" >/dev/null
+begin
+helm test "$release" --logs
+gateway=$(kubectl get service "$release-gateway" -o jsonpath='{.spec.clusterIP}')
+bin/hecaton bench --server "http://$gateway:8080" --auth-secret-file "$K8S_STATE/jwt-secret" \
+  --users 12 --nodes 60 --callers 16 --rate "${RATE:-60}" --runs 3 --payload 200,64KiB:0.05 --think 0-20ms --duration 10s \
+  --faults "${FAULTS:-scripts/k8s-test/faults.yaml}" --out "$out"

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# One thing that operators do, or that happens to them; returns when it is over. faults.yaml calls it under load.
+. "$(dirname "$0")/lib.sh"
+
+rolled_out() { kubectl rollout status --timeout=240s "$1"; }
+
+ready() { [[ $(kubectl get deployment "$release-gateway" -o jsonpath='{.status.readyReplicas}/{.status.replicas}') == "$1/$1" ]]; }
+
+upgrade() { helm upgrade "$release" "$chart" --reuse-values --wait --timeout 240s "$@"; }
+
+case ${1:?what} in
+  scale) # scale <gateways>
+    kubectl scale "deployment/$release-gateway" --replicas="$2"
+    until_ok 120 "$2 gateways" ready "$2"
+    ;;
+  autoscale) # autoscale <connections per gateway> <gateways expected>
+    upgrade --set gateway.autoscaling.enabled=true,gateway.autoscaling.maxReplicas=5 \
+      --set gateway.autoscaling.connections.perPod="$2" --set gateway.autoscaling.cpu=null \
+      --set gateway.autoscaling.scaleDown.stabilizationSeconds=10,gateway.autoscaling.scaleDown.periodSeconds=10
+    until_ok 150 "$3 gateways" ready "$3"
+    ;;
+  restart) # restart <kind/name>...: one after the other
+    shift
+    for what; do
+      kubectl rollout restart "${what/\//\/$release-}"
+      rolled_out "${what/\//\/$release-}"
+    done
+    ;;
+  upgrade) upgrade --set image.tag=next,log.level=warn ;;
+  rollback) helm rollback "$release" --wait --timeout 240s ;;
+  drain) kubectl drain "$2" --ignore-daemonsets --delete-emptydir-data --timeout=240s ;;
+  uncordon) kubectl uncordon "$2" ;;
+  lose) scripts/k8s/down.sh "$2" ;;
+  return)
+    scripts/k8s/up.sh
+
+    for d in gateway node-registry agent-orchestrator; do rolled_out "deployment/$release-$d"; done
+    ;;
+  *) echo "step.sh: $1 is no step" >&2; exit 2 ;;
+esac
