@@ -20,8 +20,8 @@ import (
 // what was not delivered, and only that.
 type Ledger struct {
 	User, Node string
-	// NodeOf, if not nil, chooses the node of call n instead.
-	NodeOf func(n int) string
+	// UserOf and NodeOf, if not nil, choose the user and the node of call n instead.
+	UserOf, NodeOf func(n int) string
 	// Timeout of each attempt over gRPC; 20 s where zero.
 	Timeout time.Duration
 
@@ -62,6 +62,9 @@ func (l *Ledger) run(ctx context.Context, n int, enter Entry) {
 		timeout = 20 * time.Second
 	}
 	call := &toolv1.Call{UserId: l.User, NodeId: l.Node, ToolName: "click", Timeout: durationpb.New(timeout)}
+	if l.UserOf != nil {
+		call.UserId = l.UserOf(n)
+	}
 	if l.NodeOf != nil {
 		call.NodeId = l.NodeOf(n)
 	}

@@ -69,6 +69,17 @@ func (c *Cluster) StartGatewayProcess() (*Gateway, *Process) {
 	return g, p
 }
 
+// RestartGatewayProcess ends gateway i as SIGTERM does, waits for its end, and starts another where it was, under the same
+// configuration.
+func (c *Cluster) RestartGatewayProcess(i int) {
+	c.t.Helper()
+	g := c.Gateways[i]
+	g.Process.Terminate(c.t)
+	cfg := c.GatewayConfig(i)
+	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr = g.HTTP, g.GRPC, g.Admin
+	g.Process, _ = c.startProcess("gateway", cfg)
+}
+
 // StartRegistryProcess adds a registry in a process of its own; gateways that start later know it.
 func (c *Cluster) StartRegistryProcess() *Process {
 	c.t.Helper()

@@ -2,7 +2,6 @@ package outcomes_test
 
 import (
 	"net/url"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,58 +10,12 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// roamer is a node that connects again where there is somebody, as often as its socket is closed.
-type roamer struct {
-	mu    sync.Mutex
-	codes []int
-	quit  chan struct{}
-	ended chan struct{}
-}
-
 // roam connects a node, first at the first gateway.
-func roam(t *testing.T, gateways []*cluster.Gateway, user, id string, answer func(cluster.ToolCall) string) *roamer {
-	r := &roamer{quit: make(chan struct{}), ended: make(chan struct{})}
-	go func() {
-		defer close(r.ended)
-		for i := 0; ; i++ {
-			s, err := gateways[i%len(gateways)].TryDial(t, "/ws/extension", url.Values{"client_id": {"user_" + user}, "node_id": {id}}, nil)
-			if err == nil {
-				s.Serve(answer)
-				select {
-				case <-s.Done():
-				case <-r.quit:
-					s.Cut()
-					return
-				}
-				r.mu.Lock()
-				r.codes = append(r.codes, s.Ended())
-				r.mu.Unlock()
-			}
-			select {
-			case <-time.After(20 * time.Millisecond):
-			case <-r.quit:
-				return
-			}
-		}
-	}()
-	t.Cleanup(r.stop)
-	return r
-}
-
-func (r *roamer) stop() {
-	select {
-	case <-r.quit:
-	default:
-		close(r.quit)
-	}
-	<-r.ended
-}
-
-// closed returns the close codes so far.
-func (r *roamer) closed() []int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]int(nil), r.codes...)
+func roam(t *testing.T, gateways []*cluster.Gateway, user, id string, answer func(cluster.ToolCall) string) *cluster.Roamer {
+	query := url.Values{"client_id": {"user_" + user}, "node_id": {id}}
+	return cluster.Roam(t, func(i int) (*cluster.Client, error) {
+		return gateways[i%len(gateways)].TryDial(t, "/ws/extension", query, nil)
+	}, answer)
 }
 
 // Callers use a pod while a load balancer would: until its readiness fails. They try again, elsewhere, what was not
@@ -71,7 +24,7 @@ func TestADrainUnderLoadLosesNoCallAndRunsNoneTwice(t *testing.T) {
 	t.Parallel()
 	c := draining(t, 2, 20*time.Second)
 	l := &cluster.Ledger{User: "u"}
-	var nodes []*roamer
+	var nodes []*cluster.Roamer
 	slow := func(call cluster.ToolCall) string {
 		<-time.After(5 * time.Millisecond) // so that calls are in flight
 		return l.See(call)
@@ -102,8 +55,8 @@ func TestADrainUnderLoadLosesNoCallAndRunsNoneTwice(t *testing.T) {
 	stopLoad()
 	l.Check(t) // every call was answered
 	for i, n := range nodes {
-		if codes := n.closed(); len(codes) != 1 || codes[0] != 1012 {
-			t.Errorf("node %d was closed with %v, want 1012 once", i, codes)
+		if closed := n.Closed(); len(closed) != 1 || closed[0].Code != 1012 {
+			t.Errorf("node %d was closed with %v, want 1012 once", i, closed)
 		}
 	}
 }

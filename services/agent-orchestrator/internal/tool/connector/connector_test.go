@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -373,6 +374,64 @@ func TestGivenUp(t *testing.T) {
 }
 
 // Without a gateway a run starts nevertheless, and is told why it has no tools.
+// A run begins in the moment in which its node is away, or has connected and not said what it is.
+func TestListingWaitsForWhoIsAboutToCome(t *testing.T) {
+	t.Parallel()
+	now := func(n *nodev1.Node) *nodev1.Node {
+		n.ConnectedAt, n.LastSeenAt = timestamppb.Now(), timestamppb.Now()
+		return n
+	}
+	gone := func(n *nodev1.Node, ago time.Duration) *nodev1.Node {
+		n.IsConnected, n.LastSeenAt = false, timestamppb.New(time.Now().Add(-ago))
+		return n
+	}
+	blank := func() *nodev1.Node {
+		n := node("a", browser)
+		n.Info.Os = ""
+		return n
+	}
+	there := node("a", browser, "click")
+	for name, tt := range map[string]struct {
+		first *nodev1.Node
+		waits bool
+	}{
+		"it has just gone":                {gone(node("a", browser, "click"), 0), true},
+		"it has just come":                {now(blank()), true},
+		"it has long gone":                {gone(node("a", browser, "click"), time.Minute), false},
+		"it has been there without tools": {blank(), false},
+		"it is there":                     {there, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g, s := serve(t, tt.first)
+			connector.Hurry(s, time.Minute, time.Minute, 0) // those who do not wait for it do not wait at all
+			looks := 0
+			g.resolved = func() {
+				if looks++; looks == 2 {
+					g.become(there)
+				}
+			}
+			kit, err := s.Tools(t.Context(), scope("s", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, listed := map[bool]int{true: 3, false: 1}[tt.waits], tt.waits || tt.first == there
+			if looks != want || (len(kit.Tools) == 1) != listed {
+				t.Errorf("%d looks, %d tools", looks, len(kit.Tools))
+			}
+		})
+	}
+	t.Run("it does not come", func(t *testing.T) {
+		t.Parallel()
+		_, s := serve(t, gone(node("a", browser, "click"), 0))
+		began := time.Now()
+		kit, err := s.Tools(t.Context(), scope("s", ""))
+		if err != nil || len(kit.Tools) > 0 || len(kit.Problems) > 0 || time.Since(began) > 10*time.Second {
+			t.Errorf("%+v, %v", kit, err)
+		}
+	})
+}
+
 func TestNoGateway(t *testing.T) {
 	t.Parallel()
 	s := connector.New(unreachable{})

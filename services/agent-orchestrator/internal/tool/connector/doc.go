@@ -7,6 +7,7 @@
 //     beyond that comes from a table of well-known tools (known.json), and an unknown tool takes any object.
 //   - A session that is bound has its node's tools, also while the node is away. One that is not, with several nodes
 //     connected, has all of theirs, and the first call asks for a choice. Listing tools binds nothing.
+//   - A node that went away, or came, within the last seconds is waited for a little before its tools are listed.
 //   - A call goes to the node that was named when it was decided on, and only while the session still leads there and the
 //     same device answers: type, name and system are its mark. Else it is not delivered, and says why.
 //   - What a node answers, whatever it is, becomes text for the model and images for the user: no answer is a failure.

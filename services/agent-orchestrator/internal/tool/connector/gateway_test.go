@@ -99,6 +99,18 @@ func (g *gateway) ResolveNode(_ context.Context, req *toolv1.ResolveNodeRequest)
 	return resp, nil
 }
 
+// ListNodes implements ToolService.
+func (g *gateway) ListNodes(_ context.Context, req *toolv1.ListNodesRequest) (*toolv1.ListNodesResponse, error) {
+	defer g.lock()()
+	resp := &toolv1.ListNodesResponse{}
+	for _, n := range g.nodes {
+		if req.GetUserId() == "ana" && (n.GetIsConnected() || req.GetIncludeOffline()) {
+			resp.Nodes = append(resp.Nodes, proto.CloneOf(n))
+		}
+	}
+	return resp, nil
+}
+
 // resolve is called with mu held.
 func (g *gateway) resolve(req *toolv1.ResolveNodeRequest) *toolv1.ResolveNodeResponse {
 	if req.GetUserId() != "ana" {

@@ -19,6 +19,8 @@ import (
 type Gateways interface {
 	// ResolveNode tells which node a session's calls go to.
 	ResolveNode(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error)
+	// ListNodes returns a user's nodes, also those that went away within the last minute.
+	ListNodes(ctx context.Context, req *toolv1.ListNodesRequest) (*toolv1.ListNodesResponse, error)
 	// Call runs one tool; its error is an *errs.Error, or a gRPC status where the call could not be understood.
 	Call(ctx context.Context, call *toolv1.Call) (*toolv1.Answer, error)
 }
@@ -44,10 +46,9 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	resp, err := s.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
-		UserId: string(scope.User), SessionId: string(scope.Session), PreferredNodeId: scope.Preferred, DryRun: true,
-	})
-	k := &kit{gateways: s.gateways, patience: s.patience, scope: scope, listed: time.Now()}
+	k := &kit{gateways: s.gateways, patience: s.patience, scope: scope}
+	resp, err := k.look(ctx)
+	k.listed = time.Now()
 	if err != nil {
 		k.stale.Store(true)
 		failure := failed(err)

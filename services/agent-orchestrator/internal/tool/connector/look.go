@@ -1,0 +1,54 @@
+package connector
+
+import (
+	"context"
+	"time"
+
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+)
+
+// look tells which nodes' tools a run has. It waits a little for those that are about to come: a run may begin in the moment
+// in which a gateway that drains has sent its nodes away.
+func (k *kit) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error) {
+	began := time.Now()
+	for next := firstLook; ; next = min(2*next, lastLook) {
+		resp, err := k.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
+			UserId: string(k.scope.User), SessionId: string(k.scope.Session), PreferredNodeId: k.scope.Preferred, DryRun: true,
+		})
+		if err != nil || !k.expects(ctx, resp, time.Since(began)) || pause(ctx, next) != nil {
+			return resp, err
+		}
+	}
+}
+
+// expects reports whether another look is likely to show more: a node has connected and not yet said what it is, or there is
+// none and one has just gone.
+func (k *kit) expects(ctx context.Context, resp *toolv1.ResolveNodeResponse, waited time.Duration) bool {
+	nodes := resp.GetAvailableNodes()
+	if n := resp.GetNode(); n != nil {
+		nodes = []*nodev1.Node{n}
+	}
+	for _, n := range nodes {
+		if n.GetIsConnected() && !registered(n) && waited < k.patience.settling && since(n.GetConnectedAt()) < k.patience.settling {
+			return true
+		}
+	}
+	if len(nodes) > 0 || waited >= k.patience.returning {
+		return false
+	}
+	list, err := k.gateways.ListNodes(ctx, &toolv1.ListNodesRequest{UserId: string(k.scope.User), IncludeOffline: true})
+	if err != nil {
+		return false
+	}
+	for _, n := range list.GetNodes() {
+		back := n.GetIsConnected() && n.GetStatus() != nodev1.NodeStatus_NODE_STATUS_OFFLINE // meanwhile
+		if back || !n.GetIsConnected() && since(n.GetLastSeenAt()) < k.patience.returning {
+			return true
+		}
+	}
+	return false
+}
+
+// since is how long ago something was by another machine's clock; a long time where it never was.
+func since(at interface{ AsTime() time.Time }) time.Duration { return time.Since(at.AsTime()) }
