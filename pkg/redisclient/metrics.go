@@ -45,6 +45,9 @@ func (m *meter) DialHook(next redis.DialHook) redis.DialHook {
 // ProcessHook implements [redis.Hook].
 func (m *meter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
+		if greets(cmd) {
+			return next(ctx, cmd)
+		}
 		began := time.Now()
 		err := next(ctx, cmd)
 		m.seen(cmd.Name(), began, err)
@@ -55,11 +58,23 @@ func (m *meter) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 // ProcessPipelineHook implements [redis.Hook].
 func (m *meter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
 	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if greets(cmds[0]) {
+			return next(ctx, cmds)
+		}
 		began := time.Now()
 		err := next(ctx, cmds)
 		m.seen(pipeline, began, err)
 		return err
 	}
+}
+
+// greets tells what the library itself says on a new connection; some of it older servers refuse, which is no harm.
+func greets(cmd redis.Cmder) bool {
+	switch cmd.Name() {
+	case "hello", "client", "auth", "select", "readonly":
+		return true
+	}
+	return false
 }
 
 func (m *meter) seen(command string, began time.Time, err error) {

@@ -68,19 +68,20 @@ type Cluster struct {
 
 // Pod is one running service.
 type Pod struct {
-	Addr string // of its gRPC server
-	stop context.CancelFunc
-	done chan error
-	once sync.Once
+	Addr  string // of its gRPC server
+	Admin string
+	stop  context.CancelFunc
+	done  chan error
+	once  sync.Once
 }
 
 // Gateway is one running gateway.
 type Gateway struct {
 	Pod
-	HTTP, GRPC, Admin string
-	Tools             toolv1.ToolServiceClient
-	Process           *Process // nil where it runs in this process
-	conn              *grpc.ClientConn
+	HTTP, GRPC string
+	Tools      toolv1.ToolServiceClient
+	Process    *Process // nil where it runs in this process
+	conn       *grpc.ClientConn
 }
 
 // Start starts a cluster that ends with the test.
@@ -163,7 +164,7 @@ func (c *Cluster) startRegistry(cfg registry.Config) *Pod {
 	must(c.t, err)
 	p := &Pod{}
 	p.run(c.t, app.Run, app.Started())
-	p.Addr = app.GRPCAddr()
+	p.Addr, p.Admin = app.GRPCAddr(), app.AdminAddr()
 	return p
 }
 

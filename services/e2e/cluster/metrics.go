@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// Metric reads a sample of the gateway's /metrics by its full name, labels included; 0 where it is missing.
-func (g *Gateway) Metric(t testing.TB, name string) float64 {
+// Metric reads a sample of the pod's /metrics by its full name, labels included; 0 where it is missing.
+func (p *Pod) Metric(t testing.TB, name string) float64 {
 	t.Helper()
-	return metric(t, g.Admin, name)
+	return metric(t, p.Admin, name)
 }
 
 func metric(t testing.TB, admin, name string) float64 {

@@ -62,7 +62,7 @@ func (p *Process) Continue(t testing.TB) {
 func (c *Cluster) StartGatewayProcess() (*Gateway, *Process) {
 	c.t.Helper()
 	p, addrs := c.startProcess("gateway", c.GatewayConfig(len(c.Gateways)))
-	g := &Gateway{HTTP: addrs[0], GRPC: addrs[1], Admin: addrs[2], Process: p}
+	g := &Gateway{HTTP: addrs[0], GRPC: addrs[1], Pod: Pod{Admin: addrs[2]}, Process: p}
 	g.once.Do(func() {}) // there is nothing in this process to stop
 	g.connect(c.t)
 	c.Gateways = append(c.Gateways, g)

@@ -60,6 +60,11 @@ func NewFeed(nc *nats.Conn, log *slog.Logger, reg prometheus.Registerer) (*Feed,
 			Name: "hecaton_registry_watchers", Help: "Streams of node events that are open on this replica.",
 		}),
 	}
+	for value := range nodev1.NodeEvent_Kind_name {
+		if value != 0 {
+			f.announced.WithLabelValues(kindName(nodev1.NodeEvent_Kind(value)))
+		}
+	}
 	reg.MustRegister(f.announced, f.lost, f.watchers)
 	return f, nil
 }
