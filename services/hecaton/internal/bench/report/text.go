@@ -58,7 +58,7 @@ func (l Load) String() string {
 		}
 		text += " over gRPC to " + strings.Join(l.GRPC, ", ")
 	}
-	text += fmt.Sprintf("\n  payload %s, answer %s bytes, work %s", l.Payload, l.Answer, l.Think)
+	text += fmt.Sprintf("\n  payload %s, answer %s, work %s", l.Payload, l.Answer, l.Think)
 	if l.Churn > 0 {
 		text += fmt.Sprintf(", %g nodes/s leave and come back", l.Churn)
 	}
