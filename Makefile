@@ -10,6 +10,7 @@ GOTESTFLAGS ?=
 TIMEOUT     ?= 20m
 FUZZTIME    ?= 10000x
 BENCHFLAGS  ?=
+LOADFLAGS   ?=
 
 MODULES = $(shell scripts/modules.sh)
 GOTEST  = bin/gotest $(if $(filter 1,$(TEST_REQUIRE_REAL)),-no-skips) $(if $(filter true,$(CI)),-again)
@@ -40,7 +41,7 @@ build: ## compile the programs into bin/
 
 ## ---- test ----
 
-.PHONY: test test-race integration extension fuzz bench
+.PHONY: test test-race integration extension fuzz bench load
 test: bin/gotest ## run every test, real servers where they are, stand-ins elsewhere (TEST_REQUIRE_REAL=1: no stand-in, no skip)
 	$(GOTEST) -timeout $(TIMEOUT) $(GOTESTFLAGS) $(PKGS)
 
@@ -58,6 +59,10 @@ fuzz: ## run every fuzz target for FUZZTIME (10000x: a count, or a time such as 
 
 bench: ## measure a call beside a bare relay in one run, and print the ratios
 	go run ./services/e2e/bench $(BENCHFLAGS)
+
+load: ## put a cluster under load and reconcile what became of every call (LOADFLAGS: see hecaton bench --help)
+	@go build -o bin/hecaton ./services/hecaton/cmd/hecaton
+	@bin/hecaton bench $(LOADFLAGS)
 
 ## ---- deploy ----
 

@@ -45,7 +45,10 @@ func (r *Report) Text() string {
 func (l Load) String() string {
 	where := strings.Join(l.Servers, ", ")
 	if l.Embedded {
-		where = fmt.Sprintf("an embedded cluster of %d gateways", len(l.Servers))
+		where = "an embedded cluster of one gateway"
+		if n := len(l.Servers); n > 1 {
+			where = fmt.Sprintf("an embedded cluster of %d gateways", n)
+		}
 	}
 	loop := "each as fast as it is answered"
 	if l.Rate > 0 {
@@ -150,7 +153,7 @@ func (r *Report) nodesText(b *strings.Builder) {
 	fmt.Fprintf(b, "\nNodes: %s of %s connected, %s at the fewest\n\n", number(n.Up), number(n.Count), number(n.FewestUp))
 	fmt.Fprintf(b, "  the first connections took p50 %s, max %s\n", duration(n.Connecting.P50), duration(n.Connecting.Max))
 	if n.Left > 0 {
-		fmt.Fprintf(b, "  %s times a node left by itself\n", number(n.Left))
+		fmt.Fprintf(b, "  connections ended by the nodes themselves: %s\n", number(n.Left))
 	}
 	if len(n.Lost) > 0 {
 		fmt.Fprintf(b, "  connections lost: %s\n", counts(n.Lost))
@@ -159,7 +162,7 @@ func (r *Report) nodesText(b *strings.Builder) {
 		fmt.Fprintf(b, "  attempts to connect that failed: %s\n", counts(n.Failed))
 	}
 	if n.SentAway > 0 {
-		fmt.Fprintf(b, "  %s times a node was sent away for good, and came back all the same\n", number(n.SentAway))
+		fmt.Fprintf(b, "  connections closed with a code at which a program ends, and the node came back: %s\n", number(n.SentAway))
 	}
 	if n.Reconnected > 0 {
 		fmt.Fprintf(b, "  %s reconnects, at most %s in one second; back after p50 %s, p99 %s, max %s\n", number(n.Reconnected),
