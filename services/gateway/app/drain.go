@@ -28,13 +28,7 @@ func (p pod) Connections() []drain.Connection {
 }
 
 // CallsOpen implements [drain.Pod].
-func (p pod) CallsOpen() int {
-	open := int(p.hub.Counts().GetPendingRequests())
-	if p.router != nil { // which starts later than the admin port
-		open += p.router.Open()
-	}
-	return open
-}
+func (p pod) CallsOpen() int { return int(p.hub.Counts().GetPendingRequests()) + p.router.Open() }
 
 // leave is the moment at which a drain begins.
 func (a *App) leave() {

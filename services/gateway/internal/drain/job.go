@@ -40,21 +40,21 @@ type Config struct {
 type Job struct {
 	Config // static after construction
 
-	life context.Context // ends when what is left is cut off
-	cut  context.CancelFunc
-	work sync.WaitGroup // run
-	done chan struct{}  // closed when Drained, or when run was cut off
+	life    context.Context // ends when what is left is cut off
+	cut     context.CancelFunc
+	work    sync.WaitGroup // run
+	done    chan struct{}  // closed when Drained, or when run was cut off
+	hurried chan struct{}  // closed when Finish wants it to be over
 
-	mu      sync.Mutex
-	open    bool // may be started
-	state   State
-	began   time.Time
-	since   time.Time
-	pace    Pace
-	left    int           // connections that were not told yet, of those that run has seen
-	until   time.Time     // when the last of them shall be told
-	limit   time.Time     // which until never passes; zero before Finish
-	hurried chan struct{} // closed when Finish changed the above
+	mu    sync.Mutex
+	open  bool // may be started
+	state State
+	began time.Time
+	since time.Time
+	pace  Pace
+	left  int       // connections that were not told yet, of those that run has seen
+	until time.Time // when the last of them shall be told
+	limit time.Time // which until never passes; zero before Finish
 }
 
 // New returns a job that nobody can start before Open.
@@ -83,6 +83,7 @@ func (j *Job) Start(pace Pace) bool {
 	j.began = time.Now()
 	j.enter(Draining)
 	j.Begin()
+	j.Logger.Info("drain begins", "connections", len(j.Pod.Connections()), "delay", j.Delay, "spread", pace.Spread)
 	j.work.Go(j.run)
 	return true
 }
@@ -100,12 +101,14 @@ func (j *Job) Finish(ctx context.Context) {
 	j.work.Wait()
 }
 
-// Status tells how far the drain is.
+// Status tells how far the drain is. Before Open nothing is there to be counted.
 func (j *Job) Status() Status {
-	s := Status{ConnectionsLeft: len(j.Pod.Connections()), CallsOpen: j.Pod.CallsOpen()}
 	j.mu.Lock()
-	defer j.mu.Unlock()
-	s.State, s.Since, s.Began = j.state, j.since, j.began
+	open, s := j.open, Status{State: j.state, Since: j.since, Began: j.began}
+	j.mu.Unlock()
+	if open {
+		s.ConnectionsLeft, s.CallsOpen = len(j.Pod.Connections()), j.Pod.CallsOpen()
+	}
 	return s
 }
 
@@ -131,7 +134,6 @@ const lookAgain = 20 * time.Millisecond
 // run drains until nobody is connected.
 func (j *Job) run() {
 	defer close(j.done)
-	j.Logger.Info("drain begins", "connections", len(j.Pod.Connections()), "delay", j.Delay, "spread", j.pace.Spread)
 	wait(j.life, j.Delay)
 	told := map[Connection]struct{}{}
 	var leaving sync.WaitGroup
