@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -15,6 +16,8 @@ const shards = 64
 type Hub struct {
 	seed   maphash.Seed
 	shards [shards]shard
+	// size is how many nodes there were when all were last asked for: room for those who ask next.
+	size atomic.Int64
 }
 
 type shard struct {
@@ -185,6 +188,8 @@ func (h *Hub) Webs(id ids.UserID) []*Web {
 
 // All returns every node and every web client of the pod.
 func (h *Hub) All() (nodes []*Node, webs []*Web) {
+	last := h.size.Load()
+	nodes = make([]*Node, 0, last+last/8) // the pulse asks every second: growing would copy all twice over
 	for i := range h.shards {
 		s := &h.shards[i]
 		s.mu.RLock()
@@ -194,6 +199,7 @@ func (h *Hub) All() (nodes []*Node, webs []*Web) {
 		}
 		s.mu.RUnlock()
 	}
+	h.size.Store(int64(len(nodes)))
 	return nodes, webs
 }
 

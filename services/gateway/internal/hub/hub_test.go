@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
 )
 
@@ -100,6 +103,39 @@ func TestHeartbeatsAreNewsOnce(t *testing.T) {
 	if s, tasks := n.Load(); s != nodev1.NodeStatus_NODE_STATUS_BUSY || tasks != 3 {
 		t.Error(s, tasks)
 	}
+}
+
+// Nodes that came together are told of evenly, each once in an interval.
+func TestHeartbeatsOfAStormAreSpread(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const every, count = 30, 3000 // seconds, nodes
+		nodes := make([]*hub.Node, count)
+		for i := range nodes {
+			nodes[i] = hub.NewNode("ana", &nodev1.NodeInfo{NodeId: fmt.Sprint(i)}, &conn.Conn{})
+			nodes[i].SetEpoch(1)
+		}
+		beats := make([]int, count)
+		for range 2*every + 1 {
+			<-time.After(time.Second)
+			now, together := time.Now(), 0
+			for i, n := range nodes {
+				n.Conn.Seen()
+				if n.BeatDue(now, every*time.Second) {
+					beats[i]++
+					together++
+				}
+			}
+			if together > 2*count/every {
+				t.Errorf("%d of %d nodes at once", together, count)
+			}
+		}
+		for i, n := range beats {
+			if n != 2 {
+				t.Fatalf("node %d was told of %d times in two intervals", i, n)
+			}
+		}
+	})
 }
 
 func TestConcurrentUse(t *testing.T) {

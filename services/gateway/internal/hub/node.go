@@ -37,7 +37,7 @@ type Node struct {
 
 	// Owned by the pulse.
 	Ping Ping
-	beat int64 // Unix nanoseconds of the last heartbeat to the registry
+	beat int64 // Unix nanoseconds of the last heartbeat to the registry; 0 before the first look
 }
 
 // NewNode returns a node that is online and idle.
@@ -48,7 +48,6 @@ func NewNode(user ids.UserID, info *nodev1.NodeInfo, c *conn.Conn) *Node {
 	n.info.Store(info)
 	n.SetLoad(nodev1.NodeStatus_NODE_STATUS_ONLINE, 0)
 	n.news.Store(false) // the registration says it
-	n.beat = n.ConnectedAt.UnixNano()
 	return n
 }
 

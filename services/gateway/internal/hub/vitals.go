@@ -28,10 +28,14 @@ func (p *Ping) Due(now time.Time, every time.Duration, c *conn.Conn) {
 }
 
 // BeatDue reports whether the registry should hear of the node now, and takes it that it does: after a change, and every
-// so often while the node shows signs of life. It belongs to the pod's pulse.
+// so often while the node shows signs of life. The first one comes at a random moment of the interval: nodes that came
+// together, as after another pod's end, would else be told of together for as long as they stay. It belongs to the pod's pulse.
 func (n *Node) BeatDue(now time.Time, every time.Duration) bool {
 	if n.Epoch() == 0 {
 		return false
+	}
+	if n.beat == 0 {
+		n.beat = now.UnixNano() - rand.Int64N(int64(every))
 	}
 	due := n.news.Swap(false) || n.Unregistered.Load()
 	due = due || now.UnixNano() >= n.beat+int64(every) && n.Conn.LastSeen().UnixNano() > n.beat

@@ -19,8 +19,9 @@ import (
 const (
 	every = time.Second
 	// beatEvery is how often the registry hears of a node whose state does not change. A node is forgotten there after
-	// 60 s, so three beats may be lost.
-	beatEvery = 15 * time.Second
+	// 60 s, and a beat that did not get through is repeated every second: the registry may be away for half a minute. Half
+	// of what presence costs Redis would be gained or lost with half or twice of it (docs/scaling.md).
+	beatEvery = 30 * time.Second
 	// reportTTL is how long the pod's statistics count.
 	reportTTL = 5 * time.Second
 )
