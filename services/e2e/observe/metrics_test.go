@@ -2,6 +2,7 @@ package observe_test
 
 import (
 	"fmt"
+	"net/http"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -38,6 +39,9 @@ func worked(t *testing.T) *cluster.Cluster {
 	}
 	invoke := func(finish string) {
 		c.Gateways[0].Invoke(t, user, object{"message": "go", "llm_config": object{"apiKey": theirs}}).Complete(finish)
+	}
+	if r := c.Gateways[0].Do(t, http.MethodGet, "/api/agent/sessions", user, "", nil); r.Status != http.StatusOK {
+		t.Fatal(r)
 	}
 	invoke("stop")
 	invoke("error")
