@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/hecaton-dev/hecaton/pkg/obs"
@@ -80,6 +81,7 @@ func TestWithoutATraceNothingIsAllocated(t *testing.T) {
 	httpHeader, natsHeader := http.Header{}, map[string][]string{}
 	incoming := metadata.NewIncomingContext(ctx, metadata.Pairs("other", "x"))
 	var off *obs.Tracing
+	histogram := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "x_seconds"})
 	tests := map[string]func(){
 		"InjectHTTP":      func() { obs.InjectHTTP(ctx, httpHeader) },
 		"ExtractHTTP":     func() { obs.ExtractHTTP(ctx, httpHeader) },
@@ -90,6 +92,8 @@ func TestWithoutATraceNothingIsAllocated(t *testing.T) {
 		"Traceparent":     func() { _ = obs.Traceparent(ctx) },
 		"WithTraceparent": func() { obs.WithTraceparent(ctx, "") },
 		"Start":           func() { _, span := off.Start(ctx, 0, "x"); span.End() },
+		"Continue":        func() { _, span := off.Continue("", 0, "x"); span.End() },
+		"Observe":         func() { obs.Observe(ctx, histogram, 1) },
 	}
 	for name, f := range tests {
 		if n := testing.AllocsPerRun(100, f); n != 0 {

@@ -54,7 +54,6 @@ func (e *Engine) renew(ctx context.Context, leases []store.Lease) error {
 		e.log.Warn("leases are not renewed", "runs", len(leases), "error", err)
 		return err
 	}
-	e.metrics.lost.Add(float64(len(lost)))
 	e.tell(lost, store.ErrLeaseLost)
 	e.tell(cancelled, errCancelled)
 	return nil

@@ -70,7 +70,7 @@ func newMetrics(r prometheus.Registerer, limit int) *metrics {
 		firstSeconds: prometheus.NewHistogram(seconds("model_first_token_seconds", "Time until the first piece of a model's answer.")),
 		adoptions:    counter("runs_adopted_total", "Runs taken over from pods that were gone."),
 		summaries:    counter("summaries_total", "Conversations that were summarised."),
-		lost:         counter("leases_lost_total", "Runs that this pod worked on and that were taken from it."),
+		lost:         counter("leases_lost_total", "Runs that this pod was at work on when another took them, or their session was deleted."),
 		unrenewed:    counter("lease_renewals_failed_total", "Times the leases of this pod's runs could not be renewed."),
 	}
 	m.expect()

@@ -166,6 +166,7 @@ func (r *run) conclude(err error) {
 	var keep *keepError
 	switch cause := context.Cause(r.ask); {
 	case errors.Is(err, store.ErrLeaseLost) || r.hold.Err() != nil:
+		r.e.metrics.lost.Inc()
 		r.log.InfoContext(r.hold, "the run is another pod's, or nobody's")
 		return
 	case errors.As(err, &keep) && errors.Is(err, refusal.Unavailable):
