@@ -147,7 +147,7 @@ func checkAgents(t *testing.T, r *agentReport, o agentOptions) {
 // checkScale looks for figures that cannot be.
 func checkScale(t *testing.T, s *scale, o scaleOptions) {
 	t.Helper()
-	if s.Nodes != o.Nodes || s.Connected <= 0 || len(s.Lag) != len(steps) || s.Latency.Samples != int(o.Rate*o.Calls.Seconds()) {
+	if s.Nodes != o.Nodes || s.Coming.CPU[partGateways] <= 0 || s.Going.NATS.Subscriptions >= s.Calls.NATS.Subscriptions || len(s.Lag) != len(steps) || s.Latency.Samples != int(o.Rate*o.Calls.Seconds()) {
 		t.Errorf("%+v", s)
 	}
 	for _, w := range []stretch{s.Idle, s.Calls} {
@@ -200,15 +200,16 @@ func TestOptions(t *testing.T) {
 		agents       bool
 		scale        int
 	}{
-		"":                    {6, 10_000, true, 0},
-		"-smoke":              {3, 500, true, 400},
-		"-only=200 B, c=512":  {1, 0, false, 0},
-		"-only=idle":          {0, 10_000, false, 0},
-		"-smoke -only=idle":   {0, 500, false, 0},
-		"-only=scale":         {0, 0, false, 20_000},
-		"-smoke -only=scale":  {0, 0, false, 400},
-		"-only=agent":         {0, 0, true, 0},
-		"-only=agent streams": {0, 0, true, 0},
+		"":                      {6, 10_000, true, 0},
+		"-smoke":                {3, 500, true, 400},
+		"-only=200 B, c=512":    {1, 0, false, 0},
+		"-only=idle":            {0, 10_000, false, 0},
+		"-smoke -only=idle":     {0, 500, false, 0},
+		"-only=scale":           {0, 0, false, 20_000},
+		"-smoke -only=scale":    {0, 0, false, 400},
+		"-nodes=31 -only=scale": {0, 0, false, 30},
+		"-only=agent":           {0, 0, true, 0},
+		"-only=agent streams":   {0, 0, true, 0},
 	} {
 		var split []string
 		if args != "" {

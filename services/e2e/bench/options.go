@@ -107,6 +107,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.SetOutput(help)
 	smoke := flags.Bool("smoke", false, "a taste in less than a minute, with figures that prove nothing")
 	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
+	nodes := flags.Int("nodes", 0, "how many nodes stand at the two gateways of scale (default 20000, with -smoke 400)")
 	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
@@ -127,6 +128,9 @@ func parse(args []string, help io.Writer) (options, error) {
 	}
 	if *rounds > 0 {
 		o.Rounds, o.Agents.Rounds = *rounds, *rounds
+	}
+	if *nodes > 1 && o.Scale.Nodes > 0 {
+		o.Scale.Nodes = *nodes / 2 * 2
 	}
 	o.JSON, o.Profiles, o.Level = *out, *profiles, level
 	return o, o.keep(*only)

@@ -26,17 +26,16 @@ type scaleOptions struct {
 
 // scale is what many idle nodes cost everybody, and how soon the others hear of one.
 type scale struct {
-	Nodes     int
-	Beat      time.Duration
-	Rate      float64
-	Connected time.Duration
+	Nodes int
+	Beat  time.Duration
+	Rate  float64
 	// Quiet is what memory grew by per node once the nodes had been quiet for some time, by process; Collected the same after
 	// a garbage collection. A gateway's is per node of its own, the mean of both.
 	Quiet, Collected map[string]memory
 	// Redis is what its data and its process grew by per node, in bytes; nil without a redis-server.
 	Redis *redisGrowth `json:",omitempty"`
-	// Idle is a time without calls, Calls one with them.
-	Idle, Calls stretch
+	// Idle is a time without calls, Calls one with them. In Coming all nodes came, in Going all were lost at once.
+	Idle, Calls, Coming, Going stretch
 	// Latency is that of the calls; each was made through the gateway that does not hold the node.
 	Latency quantiles
 	Lag     []lag
@@ -90,8 +89,8 @@ func (c *cluster) measureScale(ctx context.Context, o options) (r scale, err err
 	if err := s.call(ctx, o, &r); err != nil {
 		return r, err
 	}
-	for _, f := range s.fleets {
-		f.Kill()
+	if err := s.leave(ctx, &r); err != nil {
+		return r, err
 	}
 	fmt.Fprintln(c.log, "interest between two NATS servers")
 	r.Route, err = c.measureInterest(ctx, s.Nodes)
@@ -116,24 +115,9 @@ func (s *scaling) fill(ctx context.Context, o options, r *scale) error {
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	each := s.Nodes / len(s.gateways)
-	for i := range s.fleets {
-		if s.fleets[i], err = s.nodes(); err != nil {
-			return err
-		}
-		if err := s.fleets[i].answer(smallResult); err != nil {
-			return err
-		}
-		plan := nodes.Plan{Addr: s.gateways[i].HTTP, Dialect: nodes.Zeus, Count: each, PerUser: idlePerUser, First: i * each}
-		if _, err := s.fleets[i].connect(plan); err != nil {
-			return err
-		}
-		if err := s.fleets[i].beat(s.Beat); err != nil {
-			return err
-		}
+	if r.Coming, err = s.during(ctx, s.come); err != nil {
+		return err
 	}
-	r.Connected = time.Since(began)
 	fmt.Fprintf(s.log, "%d nodes are there\n", s.Nodes)
 	if err := sleep(ctx, o.Settle); err != nil {
 		return err
@@ -155,6 +139,39 @@ func (s *scaling) fill(ctx context.Context, o options, r *scale) error {
 		return s.gateways[0].Do("HeapProfile", o.profilePath("scale heap"))
 	}
 	return nil
+}
+
+// come connects all nodes, one gateway's after the other's, and has them send heartbeats.
+func (s *scaling) come() (err error) {
+	each := s.Nodes / len(s.gateways)
+	for i := range s.fleets {
+		if s.fleets[i], err = s.nodes(); err != nil {
+			return err
+		}
+		if err := s.fleets[i].answer(smallResult); err != nil {
+			return err
+		}
+		plan := nodes.Plan{Addr: s.gateways[i].HTTP, Dialect: nodes.Zeus, Count: each, PerUser: idlePerUser, First: i * each}
+		if _, err := s.fleets[i].connect(plan); err != nil {
+			return err
+		}
+		if err := s.fleets[i].beat(s.Beat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leave kills all nodes, until NATS and the registry have heard of the last one's end.
+func (s *scaling) leave(ctx context.Context, r *scale) (err error) {
+	before := r.Calls.NATS.Subscriptions
+	r.Going, err = s.during(ctx, func() error {
+		for _, f := range s.fleets {
+			f.Kill()
+		}
+		return settled(ctx, s.cluster.nats, func(n natsStats) bool { return n.Subscriptions <= before-float64(4*s.Nodes) })
+	})
+	return err
 }
 
 // call makes calls at a steady rate, and has visitors come and go during the last of them.

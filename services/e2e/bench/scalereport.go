@@ -10,7 +10,7 @@ import (
 )
 
 func (s *scale) write(w io.Writer) {
-	for _, t := range []table{s.memoryTable(), s.cpuTable(), s.trafficTable(), s.commandTable(), s.lagTable(), s.Route.table()} {
+	for _, t := range []table{s.memoryTable(), s.cpuTable(), s.stormTable(), s.trafficTable(), s.commandTable(), s.lagTable(), s.Route.table()} {
 		t.write(w)
 		_, _ = fmt.Fprintln(w) // report.write has a last line, which reports what failed
 	}
@@ -25,7 +25,7 @@ func (s *scale) memoryTable() table {
 	if s.Redis != nil {
 		t = append(t, []string{partRedis, kib(s.Redis.RSS), fmt.Sprintf("%s of data", kib(s.Redis.Used))})
 	}
-	return append(t, []string{"all of them registered within", seconds(s.Connected)})
+	return t
 }
 
 // perThousand is how much of one processor 1,000 nodes take, as per cent.
@@ -41,6 +41,20 @@ func (s *scale) cpuTable() table {
 		t = append(t, []string{part, percent(idle), percent(calls), percent(calls - idle), micros(perCall)})
 	}
 	return t
+}
+
+// stormTable is of all nodes coming as fast as they can, and of all going.
+func (s *scale) stormTable() table {
+	t := table{{"CPU per node", "that comes", "that goes"}}
+	for _, part := range scaleParts {
+		t = append(t, []string{part, micros(s.perMove(s.Coming, part)), micros(s.perMove(s.Going, part))})
+	}
+	return append(t, []string{"all of them", fmt.Sprintf("%.2f s", s.Coming.Seconds), fmt.Sprintf("%.2f s", s.Going.Seconds)})
+}
+
+// perMove is the processor time of one node's coming or going.
+func (s *scale) perMove(w stretch, part string) time.Duration {
+	return time.Duration(w.CPU[part] * w.Seconds / float64(s.Nodes) * float64(time.Second))
 }
 
 func (s *scale) trafficTable() table {
