@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -44,7 +44,7 @@ func balance(t *testing.T, gateways ...*cluster.Gateway) *balancer {
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "gateways" },
-		Transport: b, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // what fails, its client tells
+		Transport: b, FlushInterval: -1, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // its client tells
 	}
 	server := httptest.NewServer(proxy)
 	b.host = strings.TrimPrefix(server.URL, "http://")
