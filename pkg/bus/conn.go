@@ -41,6 +41,11 @@ type Conn struct {
 	leaving     map[*nats.Subscription]struct{} // told to end, not ended yet
 }
 
+const (
+	pingEvery = 2 * time.Second
+	maxPings  = 2
+)
+
 // Connect opens a connection; the first attempt must succeed before ctx ends.
 func Connect(ctx context.Context, o Options) (*Conn, error) {
 	log := o.Logger
@@ -55,8 +60,8 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		nats.ReconnectWait(50 * time.Millisecond),
 		nats.ReconnectJitter(100*time.Millisecond, 100*time.Millisecond),
 		nats.ReconnectBufSize(-1), // fail at once instead of buffering for a cluster that is away
-		nats.PingInterval(5 * time.Second),
-		nats.MaxPingsOutstanding(2),
+		nats.PingInterval(pingEvery), // a server that hangs is left after four to six seconds
+		nats.MaxPingsOutstanding(maxPings),
 		nats.FlusherTimeout(5 * time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil when it is closed on purpose
