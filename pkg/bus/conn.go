@@ -59,7 +59,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		nats.MaxReconnects(-1),
 		nats.ReconnectWait(50 * time.Millisecond),
 		nats.ReconnectJitter(100*time.Millisecond, 100*time.Millisecond),
-		nats.ReconnectBufSize(-1), // fail at once instead of buffering for a cluster that is away
+		nats.ReconnectBufSize(-1),    // fail at once instead of buffering for a cluster that is away
 		nats.PingInterval(pingEvery), // a server that hangs is left after four to six seconds
 		nats.MaxPingsOutstanding(maxPings),
 		nats.FlusherTimeout(5 * time.Second),
