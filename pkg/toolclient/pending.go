@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
@@ -68,6 +69,7 @@ func (s *stream) start(call *toolv1.Call, progress bool) *pending {
 	s.lastID++
 	p.id = s.lastID
 	s.open[p.id] = p
+	s.asked.CompareAndSwap(0, time.Now().UnixNano())
 	s.post(outgoing{
 		request: &toolv1.CallsRequest{Id: p.id, Action: &toolv1.CallsRequest_Start{Start: call}},
 		starts:  p,
@@ -83,6 +85,9 @@ func (s *stream) abandon(ctx context.Context, p *pending) (*toolv1.Answer, error
 		return p.answer, p.err
 	}
 	delete(s.open, p.id)
+	if len(s.open) == 0 {
+		s.asked.Store(0) // nothing is owed any more, so silence says nothing
+	}
 	cancelled := errors.Is(ctx.Err(), context.Canceled)
 	if !p.sent {
 		s.outbox = slices.DeleteFunc(s.outbox, func(o outgoing) bool { return o.starts == p })

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -22,6 +24,8 @@ type stream struct {
 	over   <-chan struct{}
 	cancel context.CancelFunc // closes over
 	wake   chan struct{}      // capacity 1; tells the writer to look
+
+	asked atomic.Int64 // Unix nanoseconds of the first call since something was heard; 0 where there was none
 
 	mu      sync.Mutex
 	open    map[uint64]*pending
@@ -67,6 +71,7 @@ func (s *stream) read() error {
 
 // deliver hands a response to its call; one whose caller has gone is dropped.
 func (s *stream) deliver(r *response) {
+	s.asked.Store(0)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.open[r.id]
@@ -91,6 +96,16 @@ func failed(f *toolv1.Failure) error {
 		return status.Error(code, f.GetMessage())
 	}
 	return errs.FromFailure(f)
+}
+
+// quietFor is how long a gateway that was asked may say nothing before others are asked first. It may be at work, and it
+// may be paused, or out of reach of the network: a connection that is dead is noticed only after some ten seconds more.
+const quietFor = 2 * time.Second
+
+// quiet reports whether the gateway was asked and has not been heard of since, for too long.
+func (s *stream) quiet(now time.Time) bool {
+	asked := s.asked.Load()
+	return asked != 0 && now.Sub(time.Unix(0, asked)) > quietFor
 }
 
 // settle ends a call. mu is held.
