@@ -4,33 +4,10 @@
 # Needs scripts/ci/engine.sh and scripts/ci/images.sh to have run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-export COMPOSE_PROJECT_NAME=hecaton-ci HECATON_PORT=0 HUB=ci.local/ PULL=never BIN=dist
-work=$(mktemp -d)
+. scripts/ci/cluster.sh
 nodes=()
 
-finish() {
-  local code=$?
-  trap - EXIT INT TERM
-  [ ${#nodes[@]} -eq 0 ] || kill "${nodes[@]}" 2>/dev/null || :
-  [ "$code" -eq 0 ] || docker compose --ansi never logs --tail 15 >&2
-  docker compose --profile cli down --volumes --remove-orphans --timeout 60 >"$work/down.log" 2>&1 ||
-    { cat "$work/down.log" >&2; code=1; }
-  rm -rf "$work"
-  exit "$code"
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-say() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
-
-fail() { echo "compose.sh: $*" >&2; exit 1; }
-
-up() { # up <argument>...
-  docker compose up --wait --wait-timeout 180 "$@" >"$work/up.log" 2>&1 || { cat "$work/up.log" >&2; fail 'it does not come up'; }
-}
-
-hecaton() { dist/hecaton "$@"; }
+before_down() { [ ${#nodes[@]} -eq 0 ] || kill "${nodes[@]}" 2>/dev/null || :; }
 
 cli() { docker compose run --rm cli "$@"; }
 
@@ -73,7 +50,7 @@ reads_hello() { # reads_hello <who> <command>...: a call of read_file gives what
   say "$who: $got"
 }
 
-make images >"$work/images.log" 2>&1 || { cat "$work/images.log" >&2; fail 'the images cannot be built'; }
+images
 say "images: $(docker images --format '{{.Repository}} {{.Size}}' 'hecaton/*' | sort | tr '\n' ' ')"
 up
 say 'up and well:'
@@ -84,18 +61,18 @@ say "nginx listens on $url"
 token=$(cli token --user ana)
 mkdir "$work/files"
 echo 'Hello from a node behind the load balancer.' >"$work/files/hello.txt"
-if hecaton call --server "$url" --user ana read_file path=hello.txt >/dev/null 2>"$work/refused.log"; then
+if dist/hecaton call --server "$url" --user ana read_file path=hello.txt >/dev/null 2>"$work/refused.log"; then
   fail 'a call without a token was let in'
 fi
 say "without a token: $(sed -n 1p "$work/refused.log")"
 connect ana "$token"
-reads_hello 'through the load balancer' hecaton call --server "$url" --user ana --token "$token"
+reads_hello 'through the load balancer' dist/hecaton call --server "$url" --user ana --token "$token"
 mapfile -t pods < <(gateways)
 for pod in "${pods[@]}"; do
   reads_hello "through $pod, which holds $(holds "$pod")" call_at "$pod" ana
 done
 
-said=$(HECATON_TOKEN=$token hecaton chat --server "$url" --user ana --approve all -m 'read the file hello.txt') ||
+said=$(HECATON_TOKEN=$token dist/hecaton chat --server "$url" --user ana --approve all -m 'read the file hello.txt') ||
   fail "the agent's run failed: $said"
 [[ $said == *"Hello from a node"* ]] || fail "the agent does not know the file: $said"
 say 'a run of an agent, through the load balancer:'
