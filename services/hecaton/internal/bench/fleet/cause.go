@@ -15,6 +15,8 @@ type cause struct {
 	name string
 	// final says that a program would not connect again (docs/architecture.md, "One connection").
 	final bool
+	// hopeless says that no node of this user will get further.
+	hopeless bool
 }
 
 // httpError is a handshake that was answered with something else than a socket.
@@ -30,7 +32,9 @@ func (e *httpError) Error() string {
 // errRefused is a registration that was answered with success false.
 var errRefused = errors.New("the gateway did not register the node")
 
-var finalCodes = map[websocket.StatusCode]bool{4001: true, 4003: true, 4009: true, 4409: true}
+const superseded = 4409
+
+var finalCodes = map[websocket.StatusCode]bool{4001: true, 4003: true, 4009: true, superseded: true}
 
 func causeOf(err error) cause {
 	var closed websocket.CloseError
@@ -38,11 +42,14 @@ func causeOf(err error) cause {
 	var dial *net.OpError
 	switch {
 	case errors.As(err, &closed):
-		return cause{fmt.Sprintf("closed with %d", closed.Code), finalCodes[closed.Code]}
+		// A node that came again before a slow gateway had taken its first connection is superseded by itself.
+		final := finalCodes[closed.Code]
+		return cause{fmt.Sprintf("closed with %d", closed.Code), final, final && closed.Code != superseded}
 	case errors.As(err, &answered):
-		return cause{fmt.Sprintf("HTTP %d", answered.status), answered.status == http.StatusUnauthorized || answered.status == http.StatusForbidden}
+		denied := answered.status == http.StatusUnauthorized || answered.status == http.StatusForbidden
+		return cause{fmt.Sprintf("HTTP %d", answered.status), denied, denied}
 	case errors.Is(err, errRefused):
-		return cause{"registration refused", true}
+		return cause{"registration refused", true, true}
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return cause{name: "connection refused"}
 	case errors.Is(err, context.DeadlineExceeded):

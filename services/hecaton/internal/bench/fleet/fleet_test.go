@@ -25,21 +25,21 @@ func TestCauses(t *testing.T) {
 		return fmt.Errorf("read: %w", websocket.CloseError{Code: code})
 	}
 	for _, tt := range []struct {
-		err   error
-		name  string
-		final bool
+		err             error
+		name            string
+		final, hopeless bool
 	}{
-		{closed(1012), "closed with 1012", false},
-		{closed(4409), "closed with 4409", true},
-		{closed(4009), "closed with 4009", true},
-		{&httpError{503, "draining"}, "HTTP 503", false},
-		{&httpError{401, "no"}, "HTTP 401", true},
-		{errors.Join(errRefused, errors.New("why")), "registration refused", true},
-		{fmt.Errorf("x: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), "connection refused", false},
-		{context.DeadlineExceeded, "silence", false},
-		{errors.New("EOF"), "connection lost", false},
+		{closed(1012), "closed with 1012", false, false},
+		{closed(4409), "closed with 4409", true, false},
+		{closed(4009), "closed with 4009", true, true},
+		{&httpError{503, "draining"}, "HTTP 503", false, false},
+		{&httpError{401, "no"}, "HTTP 401", true, true},
+		{errors.Join(errRefused, errors.New("why")), "registration refused", true, true},
+		{fmt.Errorf("x: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), "connection refused", false, false},
+		{context.DeadlineExceeded, "silence", false, false},
+		{errors.New("EOF"), "connection lost", false, false},
 	} {
-		if c := causeOf(tt.err); c.name != tt.name || c.final != tt.final {
+		if c := causeOf(tt.err); c.name != tt.name || c.final != tt.final || c.hopeless != tt.hopeless {
 			t.Errorf("%v is %+v", tt.err, c)
 		}
 	}

@@ -90,7 +90,7 @@ func (f *Fleet) failed(c cause, err error) {
 	defer f.mu.Unlock()
 	f.stats.Failed[c.name]++
 	f.stats.lastProblem = err.Error()
-	if c.final && f.stats.connected < len(f.nodes) {
+	if c.hopeless && f.stats.connected < len(f.nodes) {
 		f.stats.forbidden = err
 	}
 }
