@@ -21,7 +21,7 @@ help: ## list the targets
 
 ## ---- run ----
 
-.PHONY: run build images compose-up compose-down
+.PHONY: run build images compose-up compose-down demo-scale faults reliability
 run: ## start a cluster of two gateways with a desktop node, show a call and a run of an agent, and serve
 	@go build -o bin/hecaton ./services/hecaton/cmd/hecaton
 	@exec bin/hecaton up --gateways 2 --demo
@@ -32,6 +32,15 @@ images: ## build the programs' images (hecaton/*:dev) from programs compiled her
 
 compose-up: images ## start a cluster of containers on http://127.0.0.1:8080, and wait until all is well
 	docker compose up --wait
+
+demo-scale: ## watch two gateways become five, and two again, under load (needs a Docker engine)
+	scripts/demo-scale.sh
+
+faults: ## restart, kill, pause and cut off each part of a cluster of containers under load (needs a Docker engine, root)
+	scripts/ci/faults.sh $(FAULTS)
+
+reliability: ## put what the last of them saw into docs/reliability.md
+	GOWORK=off go -C scripts/tools run ./reliability $(CURDIR)/bin/faults/report.json $(CURDIR)/docs/reliability.md
 
 compose-down: ## stop it, and forget what it kept
 	docker compose --profile cli down --volumes
