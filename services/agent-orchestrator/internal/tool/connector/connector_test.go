@@ -373,7 +373,6 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// Without a gateway a run starts nevertheless, and is told why it has no tools.
 // A run begins in the moment in which its node is away, or has connected and not said what it is.
 func TestListingWaitsForWhoIsAboutToCome(t *testing.T) {
 	t.Parallel()
@@ -421,6 +420,24 @@ func TestListingWaitsForWhoIsAboutToCome(t *testing.T) {
 			}
 		})
 	}
+	t.Run("it is named and nobody knows it", func(t *testing.T) { // as after Redis was emptied
+		t.Parallel()
+		g, s := serve(t)
+		looks := 0
+		g.resolved = func() {
+			if looks++; looks == 2 {
+				g.become(there)
+			}
+		}
+		if kit, err := s.Tools(t.Context(), scope("s", "a")); err != nil || len(kit.Tools) != 1 {
+			t.Errorf("%+v, %v", kit, err)
+		}
+		g.become()
+		looks = 2
+		if kit, err := s.Tools(t.Context(), scope("s", "")); err != nil || len(kit.Tools) != 0 || looks != 3 {
+			t.Errorf("nobody is named: %d looks, %+v, %v", looks, kit, err)
+		}
+	})
 	t.Run("it does not come", func(t *testing.T) {
 		t.Parallel()
 		_, s := serve(t, gone(node("a", browser, "click"), 0))
@@ -432,6 +449,7 @@ func TestListingWaitsForWhoIsAboutToCome(t *testing.T) {
 	})
 }
 
+// Without a gateway a run starts nevertheless, and is told why it has no tools.
 func TestNoGateway(t *testing.T) {
 	t.Parallel()
 	s := connector.New(unreachable{})

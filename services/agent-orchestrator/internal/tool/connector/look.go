@@ -23,7 +23,8 @@ func (k *kit) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error) {
 }
 
 // expects reports whether another look is likely to show more: a node has connected and not yet said what it is, or there is
-// none and one has just gone.
+// none and one has just gone, or the run names one that nobody knows: Redis may have been emptied, and gateways register
+// their nodes again within a second.
 func (k *kit) expects(ctx context.Context, resp *toolv1.ResolveNodeResponse, waited time.Duration) bool {
 	nodes := resp.GetAvailableNodes()
 	if n := resp.GetNode(); n != nil {
@@ -34,7 +35,13 @@ func (k *kit) expects(ctx context.Context, resp *toolv1.ResolveNodeResponse, wai
 			return true
 		}
 	}
-	if len(nodes) > 0 || waited >= k.patience.returning {
+	if waited >= k.patience.returning {
+		return false
+	}
+	if k.scope.Preferred != "" && resp.GetNode() == nil {
+		return true
+	}
+	if len(nodes) > 0 {
 		return false
 	}
 	list, err := k.gateways.ListNodes(ctx, &toolv1.ListNodesRequest{UserId: string(k.scope.User), IncludeOffline: true})
