@@ -22,7 +22,7 @@ func (p *Ping) Due(now time.Time, every time.Duration, c *conn.Conn) {
 	case p.next == 0:
 		p.next = t + rand.Int64N(int64(every))
 	case t >= p.next:
-		p.next = t + int64(every)
+		p.next = lastTurn(p.next, t, int64(every)) + int64(every)
 		_ = c.Send(p.Frame, nil) // a closing connection needs no ping
 	}
 }
@@ -37,13 +37,22 @@ func (n *Node) BeatDue(now time.Time, every time.Duration) bool {
 	if n.beat == 0 {
 		n.beat = now.UnixNano() - rand.Int64N(int64(every))
 	}
-	due := n.news.Swap(false) || n.Unregistered.Load()
-	due = due || now.UnixNano() >= n.beat+int64(every) && n.Conn.LastSeen().UnixNano() > n.beat
-	if due {
-		n.beat = now.UnixNano()
+	t := now.UnixNano()
+	if n.news.Swap(false) || n.Unregistered.Load() {
+		n.beat = t
+		return true
 	}
-	return due
+	if t < n.beat+int64(every) || n.Conn.LastSeen().UnixNano() <= n.beat {
+		return false
+	}
+	n.beat = lastTurn(n.beat, t, int64(every))
+	return true
 }
+
+// lastTurn returns the latest moment until now that is a whole number of intervals after first. To count from now instead
+// would have nodes whose turns are a tick of the pulse apart meet sooner or later, since no tick is on time, and then stay
+// together.
+func lastTurn(first, now, every int64) int64 { return now - (now-first)%every }
 
 // MissBeat says that the registry did not hear of the node after all.
 func (n *Node) MissBeat() { n.news.Store(true) }
