@@ -32,7 +32,7 @@ func least(t *testing.T) options {
 		IdleNodes: 30, Settle: 10 * time.Millisecond,
 		Scale: scaleOptions{
 			Nodes: 40, Beat: 200 * time.Millisecond, Rate: 100, Visitors: 2,
-			Idle: 300 * time.Millisecond, Calls: 300 * time.Millisecond, Visits: 10 * time.Millisecond,
+			Idle: 2 * time.Second, Calls: 2 * time.Second, Visits: 10 * time.Millisecond, // gateways report every second
 		},
 		Agents: agentOptions{
 			Rounds: 2, Segment: 30 * time.Millisecond, FirstTokens: 2,
