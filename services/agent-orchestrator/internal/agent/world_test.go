@@ -131,7 +131,7 @@ func (p *pod) Publish(ref store.Ref, events []*agentv1.Event) {
 type door struct {
 	*store.Store
 
-	renewing sync.Mutex // no lease is prolonged any more while it ends
+	leasing sync.Mutex // no lease is taken over or prolonged any more while those of a pod that is dead end
 
 	mu   sync.Mutex
 	held map[store.Ref]store.Lease
@@ -154,8 +154,8 @@ func (d *door) slam() {
 
 // expire ends the leases of a pod whose door is shut.
 func (d *door) expire() {
-	d.renewing.Lock()
-	defer d.renewing.Unlock()
+	d.leasing.Lock()
+	defer d.leasing.Unlock()
 	d.mu.Lock()
 	leases := slices.Collect(maps.Values(d.held))
 	d.mu.Unlock()
@@ -234,8 +234,8 @@ func (d *door) Commit(ctx context.Context, lease store.Lease, c store.Change) er
 }
 
 func (d *door) Renew(ctx context.Context, owner string, ttl time.Duration, leases []store.Lease) (lost, cancelled []store.Lease, err error) {
-	d.renewing.Lock()
-	defer d.renewing.Unlock()
+	d.leasing.Lock()
+	defer d.leasing.Unlock()
 	if err := d.closed(); err != nil {
 		return nil, nil, err
 	}
@@ -243,6 +243,8 @@ func (d *door) Renew(ctx context.Context, owner string, ttl time.Duration, lease
 }
 
 func (d *door) Adopt(ctx context.Context, owner string, ttl time.Duration, limit int) ([]store.Adopted, error) {
+	d.leasing.Lock() // else the dead pod could adopt its own run, and ask the model once more
+	defer d.leasing.Unlock()
 	if err := d.closed(); err != nil {
 		return nil, err
 	}
