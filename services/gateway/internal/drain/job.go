@@ -137,7 +137,8 @@ func (j *Job) run() {
 	wait(j.life, j.Delay)
 	told := map[Connection]struct{}{}
 	var leaving sync.WaitGroup
-	for j.life.Err() == nil {
+	for last := false; !last; {
+		last = j.life.Err() != nil // who is there at the cut is told as well
 		open := j.Pod.Connections()
 		if len(open) == 0 {
 			break

@@ -239,6 +239,20 @@ func TestFinishKeepsToTheGracePeriod(t *testing.T) {
 	})
 }
 
+// Also who comes last, or before the drain has told anybody, is told at the end of the grace period.
+func TestNobodyIsLeftWithoutAWord(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		p := newPod(t, 10)
+		p.enter() // whose call does not end
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		p.job(drain.Config{Delay: time.Minute, Pace: drain.Pace{Spread: time.Hour}}).Finish(ctx)
+		if len(p.left) != 11 || len(p.open) != 0 || slices.Max(p.left) != time.Second {
+			t.Errorf("%d clients were told to leave, %d are left", len(p.left), len(p.open))
+		}
+	})
+}
+
 // The end of the program finds a slow drain under way, and does not wait an hour for it.
 func TestFinishHurriesASlowDrain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
