@@ -22,7 +22,7 @@ type Watcher interface {
 const commandWithin = 5 * time.Minute
 
 // Run makes the faults happen one after the other. It returns when the last one has settled, when a command has failed, or,
-// with what was broken mended, when ctx has ended.
+// with what was broken mended, when ctx has ended; where it could not be mended the error says so.
 func Run(ctx context.Context, all []Fault, w Watcher) error {
 	for _, f := range all {
 		if ctx.Err() != nil {
@@ -44,16 +44,14 @@ func one(ctx context.Context, f Fault, w Watcher) error {
 		w.Mark(f, "hold")
 		wait(ctx, f.Hold)
 	}
+	if ctx.Err() != nil {
+		err = nil // a command that is cut short fails
+	}
 	if f.Undo != "" { // also where doing it has failed, perhaps half way
 		w.Mark(f, "undo")
-		if undone := shell(context.WithoutCancel(ctx), "undo", f.Undo); err == nil {
-			err = undone
-		}
+		err = errors.Join(err, shell(context.WithoutCancel(ctx), "undo", f.Undo))
 	}
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil
-		}
+	if err != nil || ctx.Err() != nil {
 		return err
 	}
 	w.Mark(f, "settle")

@@ -83,6 +83,21 @@ func TestStoppedWhileBroken(t *testing.T) {
 	}
 }
 
+// Whoever stops a bench hears of what is left broken.
+func TestStoppedAndNotMended(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	w := &log{each: func(line string) {
+		if line == "hold a" {
+			stop()
+		}
+	}}
+	err := Run(ctx, []Fault{{Name: "a", Do: "true", Hold: time.Hour, Undo: "echo no such pod; exit 3"}}, w)
+	if err == nil || !strings.Contains(err.Error(), `fault "a": undo: exit status 3: no such pod`) {
+		t.Error(err)
+	}
+}
+
 // hours is long, but for the case that has to get past it.
 func hours(at string) time.Duration {
 	if at == "settle a" {
