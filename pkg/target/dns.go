@@ -1,11 +1,13 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -16,7 +18,7 @@ import (
 const (
 	// lookEvery is how often a name is looked up: how long a new replica may wait for its share.
 	lookEvery = 5 * time.Second
-	// lookAgain is how long after a look-up the next one may be, where an address fails or the look-up itself did.
+	// lookAgain is how long after a look-up the next one may be, where an address fails or none is known.
 	lookAgain = 500 * time.Millisecond
 	// lookTimeout bounds one look-up.
 	lookTimeout = 5 * time.Second
@@ -38,10 +40,8 @@ func (names) Build(t resolver.Target, cc resolver.ClientConn, _ resolver.BuildOp
 		return nil, fmt.Errorf("%q is no host:port: %w", t.Endpoint(), err)
 	}
 	n := &name{host: host, port: port, cc: cc, server: net.DefaultResolver, nudge: make(chan struct{}, 1)}
-	if server := t.URL.Host; server != "" {
-		if _, _, err := net.SplitHostPort(server); err != nil {
-			server = net.JoinHostPort(server, "53")
-		}
+	if t.URL.Host != "" {
+		server := authority(t.URL)
 		n.server = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server)
 		}}
@@ -51,6 +51,9 @@ func (names) Build(t resolver.Target, cc resolver.ClientConn, _ resolver.BuildOp
 	n.work.Go(func() { n.watch(ctx) })
 	return n, nil
 }
+
+// authority is the DNS server that a target names.
+func authority(u url.URL) string { return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "53")) }
 
 // name is one host that is looked up.
 type name struct {
@@ -86,13 +89,15 @@ func (n *name) watch(ctx context.Context) {
 	}
 	for {
 		err := n.look(ctx)
-		if err != nil && len(n.known) == 0 && ctx.Err() == nil {
+		lost := err != nil && len(n.known) == 0
+		if lost && ctx.Err() == nil {
 			n.cc.ReportError(err)
 		}
 		if !pause(ctx, lookAgain, nil) {
 			return
 		}
-		if err == nil && !pause(ctx, lookEvery-lookAgain, n.nudge) {
+		// Where addresses are known and work, a server of names that is away is not asked more often than one that answers.
+		if !lost && !pause(ctx, lookEvery-lookAgain, n.nudge) {
 			return
 		}
 	}

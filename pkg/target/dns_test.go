@@ -212,3 +212,25 @@ func TestReplicasStayWhileTheNameIsAway(t *testing.T) {
 		})
 	}
 }
+
+// While the directory is away, those whose replicas work leave it alone: it would come back to all of them asking at once.
+func TestADirectoryThatIsAwayIsNotAskedMoreOften(t *testing.T) {
+	t.Parallel()
+	d, port := newDirectory(t), testkit.FreePort()
+	d.says(dnsmessage.RCodeSuccess, "127.0.0.41")
+	startReplica(t, "127.0.0.41", port)
+	c := named(t, d, port)
+	check(t, c)
+	d.says(dnsmessage.RCodeNameError)
+	asked := d.asked()
+	looks := func(n int) func() bool {
+		return func() bool { return d.asked() >= asked+2*n } // for addresses of either kind
+	}
+	testkit.Eventually(t, 20*time.Second, looks(1), "the name is looked up in vain")
+	first := time.Now()
+	testkit.Eventually(t, 20*time.Second, looks(2), "the name is looked up again")
+	if soon := time.Since(first); soon < 3*time.Second {
+		t.Errorf("it is asked again after %v", soon)
+	}
+	check(t, c)
+}
