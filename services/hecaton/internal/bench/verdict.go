@@ -49,7 +49,7 @@ func (b *bench) report(res result) *report.Report {
 			continue
 		}
 		said := b.o.Faults[i-1]
-		f.Kind, f.Lossless, f.Recover = said.Kind, said.Lossless, report.Seconds(said.Recover)
+		f.Kind, f.Lossless, f.LosslessRuns, f.Recover = said.Kind, said.Lossless, said.LosslessRuns, report.Seconds(said.Recover)
 		r.Faults = append(r.Faults, f)
 	}
 	r.Problems = judge(r, res)
@@ -87,7 +87,7 @@ func judge(r *report.Report, res result) (problems []string) {
 		if n := f.Calls.Ended - f.Calls.Answered; n > 0 {
 			say("%s is said to be lossless, and %d calls were not answered", f.Name, n)
 		}
-		if f.Runs != nil {
+		if f.Runs != nil && f.LosslessRuns {
 			if n := f.Runs.Steps[ledger.Unknown.String()] + f.Runs.Steps[ledger.NotDelivered.String()] + f.Runs.Steps[runs.NotReached]; n > 0 {
 				say("%s is said to be lossless, and %d tool calls of runs were not answered", f.Name, n)
 			}

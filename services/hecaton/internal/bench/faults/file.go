@@ -24,8 +24,8 @@ type Fault struct {
 	Hold, Settle time.Duration
 	// Recover is how long after the fault has begun all calls are answered at once again; 0 does not say.
 	Recover time.Duration
-	// Lossless says that every call has to be answered in spite of it, and every run to finish.
-	Lossless bool
+	// Lossless says that every call has to be answered in spite of it, LosslessRuns also every tool call of a run.
+	Lossless, LosslessRuns bool
 }
 
 // Read reads a schedule. Its errors name the line and the key.
@@ -136,10 +136,11 @@ func (r *reader) set(f *Fault, key string, value *yaml.Node) {
 	case "recover":
 		f.Recover = r.duration(key, value)
 	case "lossless":
-		if value.Tag != "!!bool" {
-			r.problem(value.Line, "lossless is %q, must be true or false", value.Value)
+		if value.Tag != "!!bool" && value.Value != "calls" {
+			r.problem(value.Line, "lossless is %q, must be true, calls (those of runs are not) or false", value.Value)
 		}
-		f.Lossless = value.Value == "true"
+		f.LosslessRuns = value.Value == "true"
+		f.Lossless = f.LosslessRuns || value.Value == "calls"
 	}
 }
 

@@ -20,6 +20,7 @@ func TestRead(t *testing.T) {
     wait for it
   lossless: true
   recover: 5s
+- {name: Redis killed, do: kill it, lossless: calls}
 `
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -27,7 +28,8 @@ func TestRead(t *testing.T) {
 	got, err := Read(path)
 	want := []Fault{
 		{Name: "gateway killed", Kind: "gateway", Do: "kill it", Undo: "start it", Hold: 10 * time.Second, Settle: 15 * time.Second},
-		{Name: "gateway drained", Do: "drain it\nwait for it\n", Lossless: true, Recover: 5 * time.Second},
+		{Name: "gateway drained", Do: "drain it\nwait for it\n", Lossless: true, LosslessRuns: true, Recover: 5 * time.Second},
+		{Name: "Redis killed", Do: "kill it", Lossless: true},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
@@ -56,7 +58,7 @@ func TestWrongFiles(t *testing.T) {
 		"missing keys":    {"- kind: a\n", []string{`f:1: key "name" is missing`, `f:1: key "do" is missing`}},
 		"empty values":    {"- name: ''\n  do: ' '\n", []string{"f:1: name must not be empty", "f:2: do must not be empty"}},
 		"no duration":     {"- name: a\n  do: b\n  hold: ten\n  settle: -1s\n", []string{`f:3: hold is "ten", must be a duration`, `f:4: settle is "-1s"`}},
-		"no bool":         {"- name: a\n  do: b\n  lossless: perhaps\n", []string{`f:3: lossless is "perhaps", must be true or false`}},
+		"no bool":         {"- name: a\n  do: b\n  lossless: perhaps\n", []string{`f:3: lossless is "perhaps", must be true, calls`}},
 		"no plain value":  {"- name: a\n  do: [b, c]\n", []string{"f:2: do must be a plain value"}},
 		"the name twice":  {"- name: a\n  do: b\n- name: a\n  do: c\n", []string{`f:3: name "a" stands here and on line 1`}},
 		"all are told of": {"- name: a\n  do: b\n  x: 1\n- do: c\n  hold: y\n", []string{`f:3: key "x"`, `f:5: hold is "y"`, `f:4: key "name" is missing`}},

@@ -139,9 +139,11 @@ type Slow struct {
 
 // Fault is one fault, or the time outside of all of them.
 type Fault struct {
-	Name     string `json:"name"`
-	Kind     string `json:"kind"`
-	Lossless bool   `json:"lossless"`
+	Name string `json:"name"`
+	Kind string `json:"kind"`
+	// Lossless says that every call must be answered, LosslessRuns also every tool call of a run.
+	Lossless     bool `json:"lossless"`
+	LosslessRuns bool `json:"lossless_runs,omitempty"`
 	// Recover is what Trouble may be at most; 0 where nobody says.
 	Recover Seconds `json:"recover_seconds,omitempty"`
 	// From and To count from the beginning of the load.

@@ -56,13 +56,23 @@ func (r *Recorder) second(at time.Time) *second {
 
 // partOf returns the part to which something belongs that lasted from begin to end. mu must be held.
 func (r *Recorder) partOf(begin, end time.Time) int {
+	first := 0
 	for i, p := range r.parts[1:] {
-		if p.from.Before(end) && (p.to.IsZero() || p.to.After(begin)) {
+		if !p.from.Before(end) || !p.to.IsZero() && !p.to.After(begin) {
+			continue
+		}
+		if p.to.IsZero() || p.to.Sub(begin) > last {
 			return i + 1
 		}
+		if first == 0 {
+			first = i + 1
+		}
 	}
-	return 0
+	return first
 }
+
+// last is the end of a part, in which what begins and lasts into the next one belongs to that: it has settled by then.
+const last = 500 * time.Millisecond
 
 // Call notes a call that has ended, and returns the part to which it belongs.
 func (r *Recorder) Call(c Call) int {

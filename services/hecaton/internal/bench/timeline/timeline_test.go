@@ -54,6 +54,31 @@ func TestACallBelongsToTheFirstFaultThatItMeets(t *testing.T) {
 	}
 }
 
+// One fault follows on the other: what is in flight then belongs to the second.
+func TestACallInFlightAtTheNextFaultBelongsToThat(t *testing.T) {
+	t.Parallel()
+	r := New(zero)
+	r.Enter("a", at(10))
+	r.Leave(at(20))
+	r.Enter("b", at(20))
+	r.Leave(at(30))
+	for name, tt := range map[string]struct {
+		from, to float64
+		part     int
+	}{
+		"in the last moment of a":           {19.8, 19.9, 1},
+		"in flight at b":                    {19.8, 20.1, 2},
+		"in flight at b, and long":          {19.8, 40, 2},
+		"hung since a":                      {19.4, 21, 1},
+		"in the last moment of all":         {29.8, 29.9, 2},
+		"in the last moment of all, beyond": {29.8, 31, 2},
+	} {
+		if part := r.PartOf(at(tt.from), at(tt.to)); part != tt.part {
+			t.Errorf("%s: part %d, want %d", name, part, tt.part)
+		}
+	}
+}
+
 func TestSnapshot(t *testing.T) {
 	t.Parallel()
 	r := faulty()
