@@ -30,6 +30,7 @@ set -a
 . deploy/compose/dev.env
 set +a
 
+# Callers that wait for something broken do not keep others from calling: there are many, with few calls.
 # The load is made in the load balancer's network: there Docker's DNS knows all gateways, also those to come.
 echo 'nameserver 127.0.0.11' >"$work/resolv.conf"
 lb=$(docker inspect -f '{{.State.Pid}}' "$(docker compose ps -q lb)")
@@ -40,6 +41,6 @@ inside() { # inside <command>...
 
 # shellcheck disable=SC2086 # LOAD is words
 inside dist/hecaton bench --server http://127.0.0.1:8080 --grpc gateway:9080 --both --faults "$work/faults.yaml" \
-  --out "${OUT:-bin/faults}" --nodes 100 --callers 40 --rate 100 --runs 4 --payload 200,64KiB:0.05 --answer 200,64KiB:0.05 \
+  --out "${OUT:-bin/faults}" --nodes 100 --callers 600 --rate 80 --runs 4 --payload 200,64KiB:0.05 --answer 200,64KiB:0.05 \
   --think 0-20ms --timeout 20s --calm 5s --duration 10s --seed 1 ${LOAD:-}
 say 'the ledger reconciles'

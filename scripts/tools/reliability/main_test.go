@@ -15,7 +15,8 @@ const sample = `{"passed":true,"took_seconds":61.4,"load":{"nodes":10,"callers":
 "calls":{"ended":100,"answered":97,"not_delivered":1,"retried":7,"refused_attempts":{"DRAINING":1,"NODE_NOT_CONNECTED":9},
 "given_up":{"NODE_BUSY":1},"unknowns":{"HOLDER_LOST":2},"latency":{"all":{"p99_seconds":5.1,"max_seconds":12}}},
 "runs":{"ended":1,"resumed_streams":1,"steps":{"answered":1,"unknown":1},"took":{"max_seconds":6}}},
-{"name":"every gateway restarted","lossless":true,"calls":{"ended":5,"answered":5}}]}`
+{"name":"Redis killed","lossless":true,"calls":{"ended":6}},
+{"name":"every gateway restarted","lossless":true,"lossless_runs":true,"calls":{"ended":5,"answered":5}}]}`
 
 func TestTablesTakeTheirPlaceInTheDocument(t *testing.T) {
 	dir := t.TempDir()
@@ -34,8 +35,9 @@ func TestTablesTakeTheirPlaceInTheDocument(t *testing.T) {
 		"| calls | 120 | 117 | 1 | 2 | 1 | 118 | 0 |\n| tool calls of runs | 6 | 6 |",
 		"| (nothing) | 20 | 20 | – | – | 4 ms | 12 ms | at once | 0 |\n",
 		"| a gateway killed | 100 | 97 | 7: `NODE_NOT_CONNECTED` 9, `DRAINING` 1; given up `NODE_BUSY` 1 | `HOLDER_LOST` 2 | 5.1 s | 12 s | 4.2 s | 0 |\n",
-		"| every gateway restarted * | 5 | 5 |",
+		"| every gateway restarted \\*\\* | 5 | 5 |",
 		"| a gateway killed | 1 | 1 | 2 | 1 | 6.0 s | 0 |\n",
+		"| Redis killed \\* | 6 |",
 		end + "\nTail\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -60,9 +60,13 @@ func (r report) ledgers(b *strings.Builder) {
 	row("tool calls of runs", r.Steps)
 }
 
+// title marks what must be lossless, and what also for runs.
 func (f fault) title() string {
-	if f.Lossless {
-		return f.Name + " *"
+	switch {
+	case f.OfRunsToo:
+		return f.Name + " \\*\\*"
+	case f.Lossless:
+		return f.Name + " \\*"
 	}
 	return f.Name
 }

@@ -30,6 +30,7 @@ type balance struct {
 type fault struct {
 	Name       string  `json:"name"`
 	Lossless   bool    `json:"lossless"`
+	OfRunsToo  bool    `json:"lossless_runs"`
 	Calls      calls   `json:"calls"`
 	Twice      int     `json:"executed_twice"`
 	StepsTwice int     `json:"run_steps_executed_twice"`
