@@ -17,7 +17,7 @@ GOTEST  = bin/gotest $(if $(filter 1,$(TEST_REQUIRE_REAL)),-no-skips) $(if $(fil
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 ## ---- run ----
 
@@ -28,7 +28,7 @@ run: ## start a cluster of two gateways with a desktop node, show a call and a r
 
 images: ## build the programs' images (hecaton/*:dev) from programs compiled here (needs a Docker engine)
 	scripts/dist.sh dist
-	BIN=dist docker compose --profile cli build
+	BIN=dist docker compose build
 
 compose-up: images ## start a cluster of containers on http://127.0.0.1:8080, and wait until all is well
 	docker compose up --wait
@@ -43,7 +43,7 @@ reliability: ## put what the last of them saw into docs/reliability.md
 	GOWORK=off go -C scripts/tools run ./reliability $(CURDIR)/bin/faults/report.json $(CURDIR)/docs/reliability.md
 
 compose-down: ## stop it, and forget what it kept
-	docker compose --profile cli down --volumes
+	docker compose down --volumes
 
 build: ## compile the programs into bin/
 	go build -trimpath -o bin/ $(patsubst %,./%/...,$(wildcard services/*/cmd))

@@ -16,7 +16,7 @@ finish() {
   trap - EXIT INT TERM
   before_down
   [ "$code" -eq 0 ] || docker compose --ansi never logs --tail 15 >&2
-  docker compose --profile cli down --volumes --remove-orphans --timeout 60 >"$work/down.log" 2>&1 ||
+  docker compose down --volumes --remove-orphans --timeout 60 >"$work/down.log" 2>&1 ||
     { cat "$work/down.log" >&2; code=1; }
   rm -rf "$work"
   exit "$code"
