@@ -7,6 +7,7 @@ The Deployment of one program, of a dict:
   ports      name: number, "admin" among them
   env        variables of its own, as YAML
   stop       seconds it takes to stop at most
+  pace       seconds that a rollout leaves a new pod before it goes on; optional
   files      the volume with users' files; optional
 */ -}}
 {{- define "hecaton.deployment" -}}
@@ -25,6 +26,9 @@ spec:
   {{- end }}
   strategy:
     rollingUpdate: {maxSurge: 1, maxUnavailable: 0}
+  {{- with .pace }}
+  minReadySeconds: {{ . }} # a rollout does not wait for pods that leave: with this, the one before is drained by then
+  {{- end }}
   selector:
     matchLabels:
       {{- include "hecaton.selector" . | nindent 6 }}
