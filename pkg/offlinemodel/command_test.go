@@ -115,6 +115,8 @@ func TestToolsOfOtherNames(t *testing.T) {
 		{"delegate: x", `task {"description":"x","prompt":"x"}`, []string{`task {"properties":{"description":{},"prompt":{}}}`}},
 		{"delegate: x", `task {"task":"x"}`, []string{`task {"properties":{"agent":{},"task":{}}}`}},
 		{"call echo {}", `mcp__echo {}`, []string{"mcp__echo"}},
+		{"call echo {}", `echo {}`, []string{"workspace_read"}}, // which may only not have been looked up
+		{"call echo {}", ``, nil},
 		{"read a", ``, []string{"browser_read", "spread_file"}},
 		{"click #a", ``, nil},
 	} {

@@ -5,8 +5,8 @@
 //
 //   - The answer is a function of the request: no randomness, no clock, no state between requests.
 //   - The commands of the last user message are carried out one after the other, one answer each, each after the result of
-//     the one before; those after "at once:" are calls of one answer. A call is made only where a tool on offer fits, and
-//     "call NAME {…}" calls any.
+//     the one before; those after "at once:" are calls of one answer. A call is made only where a tool on offer fits, but
+//     "call NAME {…}" calls that tool also where it is not on offer: the result says why it cannot be called.
 //   - A result that says that its call failed, was rejected or did not run ends the work. It is reported, never retried.
 //   - The last answer repeats how each result begins.
 //

@@ -94,7 +94,12 @@ func (s step) calls(r *chatwire.Request) (out []chatwire.ToolCall, missing *comm
 	number := callsIn(r.Messages)
 	for _, c := range s.commands {
 		f, ok := find(c, r.Tools)
-		if !ok {
+		switch {
+		case ok:
+		case c.action == callTool && len(r.Tools) > 0:
+			// Who names a tool hears from those who have it, or could not look for it, why it cannot be called.
+			f.Name = c.subject
+		default:
 			return nil, &c
 		}
 		number++
