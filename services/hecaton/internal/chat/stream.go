@@ -126,10 +126,9 @@ func taken(err error) bool {
 
 // read reads one connection. Its error is a *broken, each's, or nil where the run is complete.
 func (s *stream) read(body io.ReadCloser, each func(event) error) error {
+	body = sse.CloseWhenSilent(body, silence)
 	defer body.Close()
-	silent := time.AfterFunc(silence, func() { _ = body.Close() })
-	defer silent.Stop()
-	events := sse.NewReader(&pulse{body, silent}, maxEvent)
+	events := sse.NewReader(body, maxEvent)
 	for {
 		raw, err := events.Next()
 		if err != nil {
@@ -156,16 +155,4 @@ func (s *stream) read(body io.ReadCloser, each func(event) error) error {
 			return nil
 		}
 	}
-}
-
-// pulse pushes a deadline on with everything that is read.
-type pulse struct {
-	in    io.Reader
-	alarm *time.Timer
-}
-
-func (p *pulse) Read(b []byte) (int, error) {
-	n, err := p.in.Read(b)
-	p.alarm.Reset(silence)
-	return n, err
 }

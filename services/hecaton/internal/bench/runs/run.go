@@ -109,10 +109,9 @@ func (r *run) open(ctx context.Context, begin request, begun bool) (io.ReadClose
 
 // read reads one connection; nil where a complete has come.
 func (r *run) read(body io.ReadCloser) error {
+	body = sse.CloseWhenSilent(body, silence)
 	defer body.Close()
-	alarm := time.AfterFunc(silence, func() { _ = body.Close() })
-	defer alarm.Stop()
-	events := sse.NewReader(&pulse{body, alarm}, maxEvent)
+	events := sse.NewReader(body, maxEvent)
 	for {
 		raw, err := events.Next()
 		if err != nil {
@@ -127,18 +126,6 @@ func (r *run) read(body io.ReadCloser) error {
 			return nil
 		}
 	}
-}
-
-// pulse pushes an alarm on with everything that is read.
-type pulse struct {
-	in    io.Reader
-	alarm *time.Timer
-}
-
-func (p *pulse) Read(b []byte) (int, error) {
-	n, err := p.in.Read(b)
-	p.alarm.Reset(silence)
-	return n, err
 }
 
 func (r *run) wrong(format string, args ...any) {
