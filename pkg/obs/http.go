@@ -32,7 +32,7 @@ func (t *Tracing) Handler(next http.Handler) http.Handler {
 		r = r.WithContext(ctx)
 		next.ServeHTTP(seen, r)
 		method, route := methodOf(r), routeOf(r)
-		span.SetName(method + " " + route)
+		span.SetName(strings.TrimSpace(method + " " + route)) // of what nothing serves, only the method is told
 		span.SetAttributes(
 			attribute.String("http.request.method", method),
 			attribute.String("http.route", route),

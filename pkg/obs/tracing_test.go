@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,7 +91,11 @@ func TestTracingHTTP(t *testing.T) {
 		r := httptest.NewRequest(http.MethodGet, "/x/secret?token=secret", nil)
 		r.Header.Set("Traceparent", parent)
 		tracing.Handler(mux).ServeHTTP(httptest.NewRecorder(), r)
+		tracing.Handler(mux).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/secret", nil))
 	})
+	if _, ok := spans["GET"]; !ok {
+		t.Errorf("a request that nothing serves is none of the spans: %v", slices.Collect(maps.Keys(spans)))
+	}
 	outer, inner := spans["GET /x/{id}"], spans["inside"]
 	if strings.Contains(fmt.Sprint(outer), "secret") {
 		t.Errorf("the path or the query shows: %+v", outer)
