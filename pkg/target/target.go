@@ -19,26 +19,25 @@ import (
 
 // RoundRobin returns the target and options that spread calls over every address of a list, or over all that a single
 // gRPC target resolves to. Calls of the services that are named, or methods ("pkg.Service/Method"), must be harmless to
-// repeat: where one ends UNAVAILABLE, as when its server was killed, it is tried again on the next.
+// repeat: where one ends UNAVAILABLE, as when its server was killed, it is tried again on the next. A server that answers
+// nothing at all, paused or out of reach, is found out within about ten seconds, also when nothing is asked of it.
 func RoundRobin(addresses string, repeatable ...string) (string, []grpc.DialOption) {
 	return spread(addresses, serviceConfig("", repeatable))
 }
 
 // Healthy is [RoundRobin] over those servers that say of the service that it is healthy (grpc.health.v1): one that drains
-// gets no new calls. A server that answers nothing at all is found out within about ten seconds, also when nothing is
-// asked of it.
+// gets no new calls.
 func Healthy(addresses, service string, repeatable ...string) (string, []grpc.DialOption) {
-	addr, opts := spread(addresses, serviceConfig(service, repeatable))
-	return addr, append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{
-		Time: 10 * time.Second, Timeout: 2 * time.Second, PermitWithoutStream: true, // gRPC allows no shorter Time
-	}))
+	return spread(addresses, serviceConfig(service, repeatable))
 }
 
 func spread(addresses, config string) (string, []grpc.DialOption) {
-	balance := grpc.WithDefaultServiceConfig(config)
+	opts := []grpc.DialOption{grpc.WithDefaultServiceConfig(config), grpc.WithKeepaliveParams(keepalive.ClientParameters{
+		Time: 10 * time.Second, Timeout: 2 * time.Second, PermitWithoutStream: true, // gRPC allows no shorter Time
+	})}
 	list := strings.Split(addresses, ",")
 	if len(list) == 1 {
-		return addresses, []grpc.DialOption{balance, grpc.WithResolvers(names{})}
+		return addresses, append(opts, grpc.WithResolvers(names{}))
 	}
 	var state resolver.State
 	for _, a := range list {
@@ -46,7 +45,7 @@ func spread(addresses, config string) (string, []grpc.DialOption) {
 	}
 	r := manual.NewBuilderWithScheme("list")
 	r.InitialState(state)
-	return r.Scheme() + ":///" + strings.TrimSpace(list[0]), []grpc.DialOption{balance, grpc.WithResolvers(r)}
+	return r.Scheme() + ":///" + strings.TrimSpace(list[0]), append(opts, grpc.WithResolvers(r))
 }
 
 func serviceConfig(watched string, repeatable []string) string {

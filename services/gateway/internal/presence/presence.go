@@ -20,6 +20,9 @@ const (
 	flushers   = 2
 	// rpcTimeout bounds one RPC: a registry that is away must not hold up a handshake.
 	rpcTimeout = 2 * time.Second
+	// firstTry is how much of that a question may take before it is asked again: of the next replica, since this one may be
+	// paused, which its connection shows only later.
+	firstTry = 700 * time.Millisecond
 )
 
 var errCount = errs.New(errs.BusUnavailable, "the node registry answered another number of requests than it was asked")
@@ -100,18 +103,18 @@ func (c *Client) Report(ctx context.Context, stats *nodev1.GatewayStats, ttl tim
 
 // Resolve picks the node of a call.
 func (c *Client) Resolve(ctx context.Context, r *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error) {
-	return ask(ctx, c.Registry.ResolveNode, r)
+	return askTwice(ctx, c.Registry.ResolveNode, r)
 }
 
 // List lists a user's nodes.
 func (c *Client) List(ctx context.Context, r *nodev1.ListNodesRequest) ([]*nodev1.Node, error) {
-	resp, err := ask(ctx, c.Registry.ListNodes, r)
+	resp, err := askTwice(ctx, c.Registry.ListNodes, r)
 	return resp.GetNodes(), err
 }
 
 // Session reports the node of a session.
 func (c *Client) Session(ctx context.Context, r *nodev1.GetSessionRequest) (*nodev1.GetSessionResponse, error) {
-	return ask(ctx, c.Registry.GetSession, r)
+	return askTwice(ctx, c.Registry.GetSession, r)
 }
 
 // Bind ties a session to a node.
@@ -122,8 +125,21 @@ func (c *Client) Bind(ctx context.Context, r *nodev1.BindSessionRequest) (*nodev
 
 // Stats adds up the statistics of all pods.
 func (c *Client) Stats(ctx context.Context) (*nodev1.GatewayStats, error) {
-	resp, err := ask(ctx, c.Registry.GetStats, &nodev1.GetStatsRequest{})
+	resp, err := askTwice(ctx, c.Registry.GetStats, &nodev1.GetStatsRequest{})
 	return resp.GetTotal(), err
+}
+
+// askTwice is ask with a second try for what does no harm when it is done twice.
+func askTwice[Q, A any](ctx context.Context, rpc func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (A, error) {
+	return ask(ctx, func(ctx context.Context, q Q, opts ...grpc.CallOption) (A, error) {
+		first, cancel := context.WithTimeout(ctx, firstTry)
+		defer cancel()
+		a, err := rpc(first, q, opts...)
+		if first.Err() == nil || ctx.Err() != nil {
+			return a, err
+		}
+		return rpc(ctx, q, opts...)
+	}, q)
 }
 
 // ask makes one RPC with a bound on its time.
