@@ -119,7 +119,7 @@ func (b *bench) load(ctx, life context.Context) (*report.Report, error) {
 	churn.Wait()
 	b.callers.Stop(ctx)
 	found := b.runs.Stop(ctx)
-	slow := b.slow.Stop()
+	slow := b.slow.Stop(ctx)
 	pause(life, settle)
 	p.stop()
 	return b.report(result{loaded: loaded, stopped: ctx, failed: failed, runs: found, slow: slow}), nil

@@ -106,6 +106,42 @@ func registers(t *testing.T, c *websocket.Conn, answer string) {
 	_ = c.Write(t.Context(), websocket.MessageText, []byte(answer))
 }
 
+// Whoever stops a bench does not wait for web clients that are still served.
+func TestSlowClientsAreLeftWhenNobodyWaits(t *testing.T) {
+	t.Parallel()
+	there := make(chan struct{})
+	f, _, ctx := start(t, 1, func(t *testing.T, _ int, c *websocket.Conn, r *http.Request) {
+		if r.URL.Path == "/ws/web" {
+			close(there)
+		} else {
+			registers(t, c, welcome)
+		}
+		for {
+			if _, _, err := c.Read(t.Context()); err != nil {
+				return
+			}
+		}
+	})
+	if err := f.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s := f.Slow(ctx, 1)
+	<-there
+	ended, end := context.WithCancel(ctx)
+	end()
+	stopped := make(chan SlowStats, 1)
+	go func() { stopped <- s.Stop(ended) }()
+	select {
+	case stats := <-stopped:
+		if stats.Cut != 0 || stats.Kept != 0 {
+			t.Errorf("%+v", stats)
+		}
+	case <-time.After(readsWithin / 2):
+		t.Error("it waits")
+		<-stopped
+	}
+}
+
 const welcome = `{"type":"registered","node_id":"n","success":true}`
 
 // A node answers calls, pings and questions for workflows, also before its registration is answered.

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"sync"
 	"time"
@@ -17,6 +16,7 @@ type Slow struct {
 	fleet *Fleet
 	work  sync.WaitGroup
 	quit  chan struct{}
+	end   context.CancelFunc
 
 	mu    sync.Mutex
 	stats SlowStats
@@ -42,6 +42,7 @@ const (
 // Slow starts so many of them; they come back when they are cut.
 func (f *Fleet) Slow(ctx context.Context, clients int) *Slow {
 	s := &Slow{fleet: f, quit: make(chan struct{})}
+	ctx, s.end = context.WithCancel(ctx)
 	for i := range clients {
 		s.work.Go(func() {
 			for {
@@ -59,10 +60,14 @@ func (f *Fleet) Slow(ctx context.Context, clients int) *Slow {
 	return s
 }
 
-// Stop ends them, and says what became of them.
-func (s *Slow) Stop() SlowStats {
+// Stop ends them, and says what became of them. Where ctx ends, or has ended, nobody waits to see whether those that are
+// left are still served.
+func (s *Slow) Stop(ctx context.Context) SlowStats {
 	close(s.quit)
+	stop := context.AfterFunc(ctx, s.end)
 	s.work.Wait()
+	stop()
+	s.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stats
@@ -96,7 +101,9 @@ func (s *Slow) live(ctx context.Context, i int) {
 			return
 		}
 	}
-	s.cut(time.Since(began))
+	if ctx.Err() == nil {
+		s.cut(time.Since(began))
+	}
 }
 
 func write(ctx context.Context, ws *websocket.Conn) error {
@@ -109,15 +116,16 @@ func write(ctx context.Context, ws *websocket.Conn) error {
 // count.
 func (s *Slow) look(ctx context.Context, ws *websocket.Conn, began time.Time) {
 	took := time.Since(began)
-	ctx, cancel := context.WithTimeout(ctx, readsWithin)
+	reading, cancel := context.WithTimeout(ctx, readsWithin)
 	defer cancel()
 	ws.SetReadLimit(2 * workflowsSize)
 	for {
-		_, _, err := ws.Read(ctx)
+		_, _, err := ws.Read(reading)
 		switch {
 		case err == nil:
 			continue
-		case errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+		case ctx.Err() != nil: // nobody waits
+		case reading.Err() != nil:
 			s.kept(took)
 		default:
 			s.cut(took)
