@@ -13,6 +13,9 @@ type timing struct {
 	silence time.Duration
 	// dial bounds the handshake, register the wait for `registered`.
 	dial, register time.Duration
+	// heard is how long after it was given up a gateway may still take such a connection for the node's newest: a pod hears
+	// of that with a heartbeat, half a minute later.
+	heard time.Duration
 	// write bounds one frame: 10 MiB in a minute is what a 1.4 Mbit/s uplink carries.
 	write time.Duration
 	// leave bounds how long the last answers may take to be written when the node stops.
@@ -31,6 +34,7 @@ func defaultTiming() timing {
 		silence:   60 * time.Second,
 		dial:      15 * time.Second,
 		register:  15 * time.Second,
+		heard:     time.Minute,
 		write:     60 * time.Second,
 		leave:     5 * time.Second,
 		orphan:    60 * time.Second,

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -31,6 +32,9 @@ func (n *Node) dial(ctx context.Context) (*websocket.Conn, error) {
 	if err != nil {
 		if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
 			return nil, &RefusedError{Status: response.StatusCode, Body: excerpt(response.Body)}
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", errAbandoned, err)
 		}
 		return nil, fmt.Errorf("connect to %s: %w", n.opts.Server, err)
 	}

@@ -14,7 +14,8 @@
 //   - A handler that panics fails its own call only.
 //   - A lost connection is dialled again with full-jitter backoff for as long as that can help. What another attempt
 //     cannot change ends [Node.Run] with a typed error: [ErrMissingID], [ErrNotAllowed], [ErrTooManyNodes],
-//     [ErrSuperseded], [RegisterError].
+//     [ErrSuperseded], [RegisterError]. What superseded a node within a minute of an attempt that it gave up may be that
+//     attempt, of which a busy gateway heard late: it comes back once.
 //   - [Node.Run] returns after its last handler has, so no goroutine outlives it. A handler that ignores its context
 //     keeps it waiting.
 package node

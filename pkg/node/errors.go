@@ -26,6 +26,10 @@ var ErrRan = errors.New("the node has been run already; make a new one")
 // was told then that the outcome is unknown.
 var ErrConnectionLost = errors.New("the connection of the call was lost")
 
+// errAbandoned: the node gave up an attempt that was not answered in time. A busy gateway may take that connection for a
+// new one nevertheless, and close the one that the node makes instead.
+var errAbandoned = errors.New("not answered in time")
+
 // The close codes of docs/architecture.md, "One connection", that a node acts on.
 const (
 	closeMissingID    = 4001

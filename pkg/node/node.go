@@ -91,6 +91,7 @@ func (n *Node) Run(ctx context.Context) error {
 func (n *Node) stayConnected(ctx context.Context) error {
 	pause := Backoff{base: n.timing.retryBase, max: n.timing.retryMax}
 	crowded := 0
+	var abandoned time.Time // when the node last gave up an attempt of its own
 	for {
 		n.enter(State{Phase: Connecting})
 		began := time.Now()
@@ -104,6 +105,10 @@ func (n *Node) stayConnected(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case errors.Is(err, errAbandoned):
+			abandoned = time.Now()
+		case errors.Is(err, ErrSuperseded) && time.Since(abandoned) < n.timing.heard:
+			abandoned = time.Time{} // a gateway may have heard late of the attempt that was given up: comes back, once
 		case permanent(err), crowded == maxCrowdedAttempts:
 			return fmt.Errorf("node: %w", err)
 		}

@@ -58,6 +58,57 @@ func TestEndsWhereAnotherAttemptCannotHelp(t *testing.T) {
 	}
 }
 
+// What superseded the node may be an attempt that it gave up itself, and that a gateway took late. Another program with the
+// node's id is superseded in turn no more than once.
+func TestComesBackOnceWhereItMayHaveSupersededItself(t *testing.T) {
+	t.Parallel()
+	for name, giveUp := range map[string]struct {
+		timing func(*timing)
+		serve  func(g *gateway, stalled http.ResponseWriter, r *http.Request)
+	}{
+		"dial": {func(t *timing) { t.dial = 500 * time.Millisecond }, func(_ *gateway, _ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+		}},
+		"register": {func(t *timing) { t.register = 500 * time.Millisecond }, func(g *gateway, w http.ResponseWriter, r *http.Request) {
+			g.server.Config.Handler.ServeHTTP(w, r)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGateway(t)
+			var attempts atomic.Int32
+			front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if attempts.Add(1) == 1 {
+					giveUp.serve(g, w, r)
+					return
+				}
+				g.server.Config.Handler.ServeHTTP(w, r)
+			}))
+			t.Cleanup(front.Close)
+			o, timing := options(g), quick()
+			o.Server = front.URL
+			giveUp.timing(&timing)
+			n := start(t, o, timing, nil)
+			if name == "register" {
+				p := g.accept()
+				_ = p.read()
+				if _, err := p.tryRead(); err == nil {
+					t.Error("the node did not give up")
+				}
+				p.hangUp()
+			}
+			g.register().close(4409, "superseded")
+			g.register().close(4409, "superseded")
+			if err := n.wait(); !errors.Is(err, ErrSuperseded) {
+				t.Errorf("the second time: %v", err)
+			}
+			if got := attempts.Load(); got != 3 {
+				t.Errorf("%d attempts", got)
+			}
+		})
+	}
+}
+
 func TestTooManyNodesEndsAfterSeveralAttempts(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t)

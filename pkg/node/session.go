@@ -58,7 +58,7 @@ func (s *session) run(ctx context.Context) error {
 		case err := <-lost:
 			return s.registerVerdict(err)
 		case <-late.C:
-			return fmt.Errorf("the gateway did not answer register within %v", s.node.timing.register)
+			return fmt.Errorf("%w: register, within %v", errAbandoned, s.node.timing.register)
 		case <-ctx.Done():
 			s.leave()
 			return nil

@@ -272,3 +272,46 @@ func TestNoFrameBeginsAfterClose(t *testing.T) {
 		t.Errorf("%d frames began after Close returned", -begun)
 	}
 }
+
+// Who hangs up is gone before anybody reads; who is silent, or has sent something, is there.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	cfg := &conn.Config{MaxFrame: 1 << 10, MaxQueued: 1 << 10, WriteTimeout: 5 * time.Second, Budget: frame.NewBudget(1 << 20)}
+	accepted := make(chan *conn.Conn)
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := conn.Accept(w, r, "", cfg)
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- c
+	}))
+	t.Cleanup(h.Close)
+	connect := func() (*websocket.Conn, *conn.Conn) {
+		ws, _, err := websocket.Dial(t.Context(), h.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = ws.CloseNow() })
+		c := <-accepted
+		t.Cleanup(func() {
+			ended := make(chan conn.Reason)
+			c.Close(conn.GoingAway)
+			c.Serve(context.WithoutCancel(t.Context()), func(b *frame.Buffer) bool { b.Release(); return false }, func(r conn.Reason) { ended <- r })
+			<-ended
+		})
+		return ws, c
+	}
+	ws, c := connect()
+	if c.Gone() {
+		t.Error("a silent client is gone")
+	}
+	if err := ws.Write(t.Context(), websocket.MessageText, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if c.Gone() {
+		t.Error("a client that has sent something is gone")
+	}
+	ws, c = connect()
+	_ = ws.CloseNow()
+	testkit.Eventually(t, 10*time.Second, c.Gone, "a client that has hung up is gone")
+}

@@ -27,19 +27,37 @@ var errGone = &RefusedError{conn.ClientClosed, "the connection has ended"}
 
 var errSuperseded = &RefusedError{conn.Superseded, "a later connection of the same node exists"}
 
+// errOvertaken goes by the clocks of two pods, which may be wrong: the node is told to come again, and is the later one then.
+var errOvertaken = &RefusedError{conn.Overloaded, "a connection of the same node that was accepted later has been registered before"}
+
 // Attach makes this pod the holder of a new connection's node. When it returns without an error, calls from every pod
 // reach the node, and this one only. The error is a *[RefusedError].
 func (h *Holder) Attach(ctx context.Context, n *hub.Node) error {
 	n.Life.Lock()
 	defer n.Life.Unlock()
 	defer h.names.lock(n.Key())()
-	h.supersede(h.Hub.Add(n))
-	err := h.enter(ctx, n, n.Info())
+	err := h.due(n)
+	if err == nil {
+		h.supersede(h.Hub.Add(n))
+		err = h.enter(ctx, n, n.Info())
+	}
 	if err != nil {
 		h.detach(ctx, n)
 		return err
 	}
-	h.Attached(time.Since(n.ConnectedAt))
+	h.Attached(time.Since(n.Since()))
+	return nil
+}
+
+// due refuses a connection whose turn comes too late: whose node has given it up, or has a later one here already. It must
+// not supersede that one.
+func (h *Holder) due(n *hub.Node) error {
+	if n.Conn.Gone() {
+		return errGone
+	}
+	if other := h.Hub.Find(n.Key()); other != nil && other.Since().After(n.Since()) {
+		return errSuperseded
+	}
 	return nil
 }
 
@@ -165,16 +183,20 @@ func (h *Holder) supersede(old *hub.Node) {
 }
 
 // register asks the registry for an epoch. Where the registry is away the node comes in all the same, under the epoch it
-// has or a provisional one; the next heartbeats register it.
+// has or a provisional one, that of the moment at which it asked; the next heartbeats register it.
 func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo, epoch ids.Epoch) (ids.Epoch, error) {
+	own := epoch
+	if own == 0 {
+		own = provisional()
+	}
 	status, tasks := n.Load()
 	r, err := h.Registry.Register(ctx, &nodev1.Registration{
 		UserId: string(n.User), Info: info, Epoch: int64(epoch), Status: status, CurrentTasks: tasks,
-		ConnectedAt: timestamppb.New(n.ConnectedAt),
+		ConnectedAt: timestamppb.New(n.Since()),
 	})
 	switch {
 	case errors.Is(err, errs.BusUnavailable) || errors.Is(err, context.DeadlineExceeded):
-		return h.unregistered(n, epoch, err), nil
+		return h.unregistered(n, own, err), nil
 	case err != nil:
 		return 0, &RefusedError{conn.GoingAway, err.Error()}
 	}
@@ -185,21 +207,21 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 	case nodev1.RegisterResult_OUTCOME_TOO_MANY_NODES:
 		return 0, &RefusedError{conn.TooManyNodes, "too many nodes of this user are connected"}
 	case nodev1.RegisterResult_OUTCOME_SUPERSEDED:
+		if epoch == 0 {
+			return 0, errOvertaken
+		}
 		return 0, errSuperseded
 	}
 	if r.GetOutcome() == nodev1.RegisterResult_OUTCOME_INVALID {
 		return 0, &RefusedError{conn.NotAllowed, r.GetError()}
 	}
-	return h.unregistered(n, epoch, errors.New(r.GetError())), nil
+	return h.unregistered(n, own, errors.New(r.GetError())), nil
 }
 
 // unregistered holds a node that the registry could not store, for now.
 func (h *Holder) unregistered(n *hub.Node, epoch ids.Epoch, why error) ids.Epoch {
 	h.Logger.Warn("node held without the registry", "error", why)
 	n.Unregistered.Store(true)
-	if epoch == 0 {
-		return provisional()
-	}
 	return epoch
 }
 

@@ -97,7 +97,7 @@ func (h *Hub) Rename(n *Node, name ids.NodeID) (left *Node, ok bool) {
 	}
 	left = u.evict(name)
 	n.SetEpoch(0)
-	n.id.Store(&name)
+	n.name(&name)
 	return left, true
 }
 

@@ -17,12 +17,12 @@ const CapabilityMeta = "mcp_meta"
 // Node is a node that this pod holds.
 type Node struct {
 	// Static after construction.
-	User        ids.UserID
-	Conn        *conn.Conn
-	Calls       *calls.Table
-	ConnectedAt time.Time
+	User  ids.UserID
+	Conn  *conn.Conn
+	Calls *calls.Table
 
 	id    atomic.Pointer[ids.NodeID] // changed by Hub.Rename only
+	since atomic.Int64               // Unix nanoseconds, changed with the id
 	info  atomic.Pointer[nodev1.NodeInfo]
 	epoch atomic.Int64
 	load  atomic.Int64 // status and current tasks, see Load
@@ -42,9 +42,9 @@ type Node struct {
 
 // NewNode returns a node that is online and idle.
 func NewNode(user ids.UserID, info *nodev1.NodeInfo, c *conn.Conn) *Node {
-	n := &Node{User: user, Conn: c, Calls: calls.New(c, int(info.GetMaxConcurrentTasks())), ConnectedAt: time.Now()}
+	n := &Node{User: user, Conn: c, Calls: calls.New(c, int(info.GetMaxConcurrentTasks()))}
 	id := ids.NodeID(info.GetNodeId())
-	n.id.Store(&id)
+	n.name(&id)
 	n.info.Store(info)
 	n.SetLoad(nodev1.NodeStatus_NODE_STATUS_ONLINE, 0)
 	n.news.Store(false) // the registration says it
@@ -53,6 +53,14 @@ func NewNode(user ids.UserID, info *nodev1.NodeInfo, c *conn.Conn) *Node {
 
 // Key returns the node's name across users.
 func (n *Node) Key() ids.Node { return ids.Node{User: n.User, Node: *n.id.Load()} }
+
+// Since returns when the connection took the node's name: when it was accepted, for most.
+func (n *Node) Since() time.Time { return time.Unix(0, n.since.Load()) }
+
+func (n *Node) name(id *ids.NodeID) {
+	n.id.Store(id)
+	n.since.Store(time.Now().UnixNano())
+}
 
 // Info returns what the node said of itself; not to be changed.
 func (n *Node) Info() *nodev1.NodeInfo { return n.info.Load() }

@@ -148,13 +148,14 @@ func (p *Pulse) presence(ctx context.Context, now time.Time) {
 	p.settle(ctx, due, results)
 }
 
-// settle renews the nodes that the registry lost and closes those that have a successor.
+// settle renews the nodes that the registry lost and closes those that have a successor. What supersedes a node whose
+// registration went unanswered may be that registration: it is asked again, which tells.
 func (p *Pulse) settle(ctx context.Context, nodes []*hub.Node, results []nodev1.BeatResult) {
 	var renewals errgroup.Group
 	renewals.SetLimit(renewAtOnce)
 	for i, n := range nodes {
 		switch {
-		case results[i] == nodev1.BeatResult_BEAT_RESULT_SUPERSEDED:
+		case results[i] == nodev1.BeatResult_BEAT_RESULT_SUPERSEDED && !n.Unregistered.Load():
 			n.Conn.Close(conn.Superseded)
 		case results[i] == nodev1.BeatResult_BEAT_RESULT_UNKNOWN || n.Unregistered.Load():
 			renewals.Go(func() error {

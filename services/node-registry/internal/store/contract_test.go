@@ -44,6 +44,8 @@ func TestContract(t *testing.T) {
 		"expiry":                      testExpiry,
 		"late close and heartbeat":    testLate,
 		"newer came and went":         testNewerCameAndWent,
+		"accepted before":             testAcceptedBefore,
+		"unheard registration":        testUnheardRegistration,
 		"closed stays closed":         testClosedStaysClosed,
 		"emptied":                     testEmptied,
 		"emptied with two":            testEmptiedWithTwoConnections,

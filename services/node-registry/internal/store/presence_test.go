@@ -142,6 +142,54 @@ func testNewerCameAndWent(f *fixture) {
 	}
 }
 
+// accepted registers a new connection that a pod accepted at a moment of its clock.
+func (f *fixture) accepted(gateway ids.GatewayID, node string, at time.Time) store.Registered {
+	r := f.registration("ana", node)
+	r.Gateway, r.ConnectedAt = gateway, at
+	return f.store.Register(f.ctx, []store.Registration{r})[0]
+}
+
+// A registration that comes late does not supersede a connection that was accepted later.
+func testAcceptedBefore(f *fixture) {
+	now := f.client.Time(f.ctx).Val()
+	current := f.accepted("gw-2", "ext", now.Add(-time.Second))
+	f.wantRegistered(current, registered, online)
+	late := f.accepted("gw-1", "ext", now.Add(-2*time.Second))
+	f.wantRegistered(late, superseded, silent)
+	if late.Epoch != current.Epoch {
+		f.Errorf("superseded by %d, the answer says %d", current.Epoch, late.Epoch)
+	}
+	f.wantBeat(f.store, "ana", "ext", current.Epoch, beatOK)
+	f.wantRegistered(f.accepted("gw-1", "ext", now.Add(-time.Second/2)), registered, online)
+	f.register(f.store, "ana", "ext") // accepted nobody knows when
+
+	// A pod whose clock is ahead does not keep those out that come after it.
+	f.wantRegistered(f.accepted("gw-2", "ahead", now.Add(time.Hour)), registered, online)
+	f.wantRegistered(f.accepted("gw-1", "ahead", f.client.Time(f.ctx).Val().Add(time.Millisecond)), registered, online)
+	// Nor does a connection that is gone.
+	f.deregister(f.store, "ana", "ext", f.register(f.store, "ana", "ext"))
+	f.wantRegistered(f.accepted("gw-1", "ext", now.Add(-time.Hour)), registered, online)
+}
+
+// A registration of which the pod has not heard is that connection's own, not that of a later one.
+func testUnheardRegistration(f *fixture) {
+	at := time.Now()
+	unheard := f.accepted("gw-1", "ext", at)
+	f.wantRegistered(unheard, registered, online)
+	own := f.registration("ana", "ext")
+	own.ConnectedAt, own.Epoch = at, unheard.Epoch-5
+	for gateway, want := range map[ids.GatewayID]nodev1.RegisterResult_Outcome{"gw-2": superseded, "gw-1": registered} {
+		own.Gateway = gateway
+		got := f.store.Register(f.ctx, []store.Registration{own})[0]
+		f.wantRegistered(got, want, silent)
+		if got.Epoch != unheard.Epoch {
+			f.Errorf("%s: epoch %d, not %d", gateway, got.Epoch, unheard.Epoch)
+		}
+	}
+	own.ConnectedAt = at.Add(-time.Nanosecond)
+	f.wantRegistered(f.store.Register(f.ctx, []store.Registration{own})[0], superseded, silent)
+}
+
 func testClosedStaysClosed(f *fixture) {
 	epoch := f.register(f.store, "ana", "ext")
 	event := f.deregister(f.store, "ana", "ext", epoch)

@@ -15,8 +15,9 @@ import (
 type Registration struct {
 	User    ids.UserID
 	Gateway ids.GatewayID
-	// Epoch is 0 for a new connection; else it is a registered one that changes its info, or comes back after the store
-	// lost it.
+	// Epoch is 0 for a new connection, which is superseded where the live one was accepted later. Else it is a registered one
+	// that changes its info, or comes back after the store lost it; where the store has a later epoch of the same connection,
+	// by gateway and ConnectedAt, it gets that.
 	Epoch ids.Epoch
 	// Status where unspecified is online, or as it was.
 	Status nodev1.NodeStatus
@@ -52,6 +53,10 @@ func (s *Store) Register(ctx context.Context, regs []Registration) []Registered 
 	return results
 }
 
+// lateBy is how late a registration may come: more than gateways and registries wait for one together. For so long a wrong
+// clock of a pod may keep a node out.
+const lateBy = 30 * time.Second
+
 func (s *Store) registerCall(r Registration) call {
 	keys, id := keysOf(r.User), r.Info.node()
 	connected := ""
@@ -63,7 +68,7 @@ func (s *Store) registerCall(r Registration) call {
 		keys:   []string{keys.nodes(), keys.node(id), keys.epoch(id), keys.last(), keys.gone()},
 		args: []any{
 			string(id), int64(r.Epoch), string(r.Gateway), int32(r.Status), r.Tasks, connected, r.Info.encoded,
-			ms(s.rules.Lease), s.rules.NodesPerUser, ms(remembered), ms(seenFor),
+			ms(s.rules.Lease), s.rules.NodesPerUser, ms(remembered), ms(seenFor), ms(lateBy),
 		},
 	}
 }

@@ -510,12 +510,13 @@ type Registration struct {
 	UserId    string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
 	Info      *NodeInfo              `protobuf:"bytes,2,opt,name=info,proto3" json:"info,omitempty"`
 	GatewayId string                 `protobuf:"bytes,3,opt,name=gateway_id,json=gatewayId,proto3" json:"gateway_id,omitempty"`
-	// 0 for a new connection. A connection that is registered already names its epoch here, to change its info or to
-	// come back after the store was emptied; it is refused as SUPERSEDED where a newer one exists.
+	// 0 for a new connection, which is refused as SUPERSEDED where one that was accepted later has registered within the
+	// last half a minute. A connection that is registered already names its epoch here, to change its info or to come back
+	// after the store was emptied; it is refused as SUPERSEDED where a newer one exists, other than itself.
 	Epoch        int64      `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	Status       NodeStatus `protobuf:"varint,5,opt,name=status,proto3,enum=hecaton.node.v1.NodeStatus" json:"status,omitempty"`
 	CurrentTasks int32      `protobuf:"varint,6,opt,name=current_tasks,json=currentTasks,proto3" json:"current_tasks,omitempty"`
-	// When the connection was accepted; kept across changes of info. Now, where unset.
+	// When the connection was accepted, or took the node's name; kept across changes of info. Now, where unset.
 	ConnectedAt   *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=connected_at,json=connectedAt,proto3" json:"connected_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

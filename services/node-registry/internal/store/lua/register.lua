@@ -1,5 +1,7 @@
 -- register.lua: stores a connection of a node where none is newer and the user has room.
 --
+-- Registrations may come late: to a busy registry, or after their pod has given them up.
+--
 -- KEYS[1] hecaton:{user}:nodes
 -- KEYS[2] hecaton:{user}:node:<id>
 -- KEYS[3] hecaton:{user}:epoch:<id>
@@ -17,6 +19,7 @@
 -- ARGV[9]  how many nodes a user may have
 -- ARGV[10] how long nodes and last outlive their last change, ms
 -- ARGV[11] how long the epoch outlives its last change, ms
+-- ARGV[12] how late a registration may come, ms
 --
 -- Returns {'registered', epoch, 'online' | 'updated' | 'same', status, tasks, connected, now}
 --      or {'too many', 0}
@@ -28,8 +31,15 @@ local newest = tonumber(redis.call('GET', counter) or 0)
 local alive = live(nodes, id)
 local held = {}
 if alive then
-  held = redis.call('HMGET', node, 'epoch', 'status', 'tasks', 'connected', 'info')
+  held = redis.call('HMGET', node, 'epoch', 'status', 'tasks', 'connected', 'info', 'gateway')
   newest = math.max(newest, tonumber(held[1] or 0))
+end
+
+local at = tonumber(held[1] or 0) -- when the live one registered, ms
+if own == 0 and connected ~= '' and at <= now and now - at < tonumber(ARGV[12]) and
+    tonumber(connected) < math.min(tonumber(held[4]), at * 1e6) then
+  -- It was accepted before the live one. A clock that is ahead of Redis's does not count.
+  return { 'superseded', newest }
 end
 
 local epoch = own
@@ -37,7 +47,10 @@ if own == 0 then
   -- Milliseconds keep epochs growing even after Redis was emptied.
   epoch = math.max(newest + 1, now)
 elseif newest > own then
-  return { 'superseded', newest }
+  if newest ~= at or ARGV[3] ~= held[6] or connected == '' or connected ~= held[4] then
+    return { 'superseded', newest }
+  end
+  epoch = newest -- of this very connection, whose pod has not heard of it
 end
 
 if not alive and redis.call('ZCOUNT', nodes, '(' .. int(now), '+inf') >= tonumber(ARGV[9]) then
@@ -45,7 +58,7 @@ if not alive and redis.call('ZCOUNT', nodes, '(' .. int(now), '+inf') >= tonumbe
 end
 
 local change = 'online'
-if held[1] and tonumber(held[1]) == own then
+if held[1] and tonumber(held[1]) == epoch then
   if status == '0' then
     status, tasks = held[2], held[3]
   end
