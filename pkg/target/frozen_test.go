@@ -74,7 +74,9 @@ func TestWhoAnswersNothingIsLeft(t *testing.T) {
 		go func() { served <- s.Serve(ln) }()
 		t.Cleanup(func() {
 			s.Stop()
-			<-served
+			if err := <-served; err != nil {
+				t.Error(err)
+			}
 		})
 	}
 	t.Cleanup(func() { close(over) })
