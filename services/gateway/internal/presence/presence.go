@@ -135,7 +135,7 @@ func askTwice[Q, A any](ctx context.Context, rpc func(context.Context, Q, ...grp
 		first, cancel := context.WithTimeout(ctx, firstTry)
 		defer cancel()
 		a, err := rpc(first, q, opts...)
-		if first.Err() == nil || ctx.Err() != nil {
+		if err == nil || first.Err() == nil || ctx.Err() != nil {
 			return a, err
 		}
 		return rpc(ctx, q, opts...)

@@ -83,3 +83,19 @@ func TestTheAskersDeadlineComesFirst(t *testing.T) {
 		}
 	})
 }
+
+// An answer that comes in the moment in which the second try would begin is taken.
+func TestALateAnswerIsAnAnswer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		got, err := askTwice(t.Context(), func(ctx context.Context, q string, _ ...grpc.CallOption) (string, error) {
+			asked++
+			<-ctx.Done()
+			return "answer to " + q, nil
+		}, "who")
+		if got != "answer to who" || err != nil || asked != 1 {
+			t.Errorf("%q, %v, asked %d times", got, err, asked)
+		}
+	})
+}
