@@ -10,8 +10,9 @@
 # and, with its end inside:
 #   roll               every container of the service in turn: SIGTERM, gone, and a new one is well before the next one's turn
 #
-# <which> counts the service's containers from 1, in the order in which they were made. COMPOSE_PROJECT_NAME names the
-# project, hecaton where it is not set.
+# <which> counts the service's containers from 1, in the order in which they were made. The service nats is that NATS server
+# which has the most connections when it is broken; it is mended by the same name. COMPOSE_PROJECT_NAME names the project,
+# hecaton where it is not set.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 project=${COMPOSE_PROJECT_NAME:-hecaton}
@@ -21,6 +22,16 @@ containers() {
   docker ps -a --filter "label=com.docker.compose.project=$project" --filter "label=com.docker.compose.service=$service" \
     --filter label=com.docker.compose.oneoff=False --format '{{.Label "com.docker.compose.container-number"}} {{.Names}}' |
     sort -n | cut -d' ' -f2
+}
+
+# Prints which of the NATS servers has the most connections.
+busiest() {
+  local server n most=-1 found
+  for server in nats-1 nats-2 nats-3; do
+    n=$(docker exec "$(service=$server which=1 pod)" wget -q -T 2 -O - http://127.0.0.1:8222/varz | sed -n 's/^ *"connections": \([0-9]*\),.*/\1/p')
+    [ "$n" -le "$most" ] || most=$n found=$server
+  done
+  echo "$found"
 }
 
 pod() {
@@ -48,6 +59,13 @@ roll() {
   done
 }
 
+if [ "$service" = nats ]; then
+  chosen=${TMPDIR:-/tmp}/$project-busiest
+  case $what in
+    kill | pause | cut) busiest >"$chosen" ;;
+  esac
+  service=$(cat "$chosen")
+fi
 case $what in
   kill) docker kill "$(pod)" ;;
   start) docker start "$(pod)" ;;

@@ -13,8 +13,8 @@ func (r report) markdown() string {
 	fmt.Fprintf(&b, "%.0f s, %d nodes, %d callers with %g calls/s in all, %d runs of agents at once.\n\n", r.Took, r.Load.Nodes,
 		r.Load.Callers, r.Load.Rate, r.Load.Runs)
 	r.ledgers(&b)
-	b.WriteString("\n**Calls.** Answered at the second try or a later one: after attempts that were told that they were not delivered.\n\n" +
-		"| what happened | calls | answered | of these after tries not delivered | outcome unknown | p99 | worst | all answered again after | twice |\n" +
+	b.WriteString("\n**Calls.** Some were answered after tries that were not delivered; these are counted by reason.\n\n" +
+		"| what happened | calls | answered | of these tried again | outcome unknown | p99 | worst | all answered again after | twice |\n" +
 		"|---|--:|--:|---|---|--:|--:|--:|--:|\n")
 	r.each(func(f fault) {
 		all := f.Calls.Latency["all"]
