@@ -139,7 +139,9 @@ func TestOfTwoConnectionsAtTheSameMomentExactlyOneSurvives(t *testing.T) {
 		if !sockets[1].Open() {
 			left = 1
 		}
-		if code := sockets[left].Ended(); code != 4409 {
+		// The one that was accepted first is superseded, or, where it came to the registry second, told to come again: two pods'
+		// clocks may be wrong.
+		if code := sockets[left].Ended(); code != 4409 && (code != 1013 || pods[0] == pods[1]) {
 			t.Errorf("round %d: closed with %d", round, code)
 		}
 		survived[1-left]++
