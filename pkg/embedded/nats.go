@@ -3,6 +3,8 @@ package embedded
 import (
 	"fmt"
 	"net"
+	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +30,44 @@ func StartNATS(addr string) (*NATS, error) {
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
-	s, err := server.NewServer(&server.Options{Host: host, Port: port, NoSigs: true, NoLog: true})
+	return startNATS(&server.Options{Host: host, Port: port}, addr)
+}
+
+// StartNATSCluster starts servers on ports of this machine that are free, and returns once each knows all others.
+func StartNATSCluster(servers int) (cluster []*NATS, err error) {
+	defer func() {
+		if err != nil {
+			for _, n := range cluster {
+				n.Close()
+			}
+		}
+	}()
+	const host = "127.0.0.1"
+	var routes []*url.URL
+	for i := range servers {
+		n, err := startNATS(&server.Options{
+			ServerName: "nats-" + strconv.Itoa(i), Host: host, Port: server.RANDOM_PORT, Routes: routes,
+			Cluster: server.ClusterOpts{Name: "hecaton", Host: host, Port: server.RANDOM_PORT},
+		}, host)
+		if err != nil {
+			return cluster, err
+		}
+		cluster = append(cluster, n)
+		routes = []*url.URL{{Scheme: "nats", Host: cluster[0].server.ClusterAddr().String()}}
+	}
+	for end := time.Now().Add(natsReadyWithin); ; <-time.After(10 * time.Millisecond) {
+		if !slices.ContainsFunc(cluster, func(n *NATS) bool { return n.server.NumRemotes() != servers-1 }) {
+			return cluster, nil
+		}
+		if time.Now().After(end) {
+			return cluster, fmt.Errorf("nats: no cluster of %d after %v", servers, natsReadyWithin)
+		}
+	}
+}
+
+func startNATS(options *server.Options, addr string) (*NATS, error) {
+	options.NoSigs, options.NoLog = true, true
+	s, err := server.NewServer(options)
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}

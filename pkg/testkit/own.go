@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/hecaton-dev/hecaton/pkg/embedded"
 )
 
 // Server is a server of one test's own. Its methods belong to the test's goroutine: they end the test on failure.
@@ -16,6 +18,21 @@ type Server struct {
 func OwnNATS(t testing.TB) *Server {
 	t.Helper()
 	return own(t, natsKind)
+}
+
+// NATSCluster starts NATS servers that form a cluster, for this test alone, and returns their URLs. Servers pass on what
+// concerns each other's clients a moment later; a single one has no such moments.
+func NATSCluster(t testing.TB, servers int) (urls []string) {
+	t.Helper()
+	cluster, err := embedded.StartNATSCluster(servers)
+	if err != nil {
+		t.Fatalf("testkit: %v", err)
+	}
+	for _, n := range cluster {
+		t.Cleanup(n.Close)
+		urls = append(urls, n.URL())
+	}
+	return urls
 }
 
 // RedisServer is a Server that can be emptied.

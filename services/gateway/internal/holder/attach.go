@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -42,6 +41,7 @@ func (h *Holder) Attach(ctx context.Context, n *hub.Node) error {
 		err = h.enter(ctx, n, n.Info())
 	}
 	if err != nil {
+		h.unsubscribe(n)
 		h.detach(ctx, n)
 		return err
 	}
@@ -83,7 +83,7 @@ func (h *Holder) Update(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo)
 
 func (h *Holder) rename(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo) error {
 	// The old name is given back first, so that a user with the greatest number of nodes can rename one.
-	h.unsubscribe(n)
+	h.letGo(n)
 	h.farewell(ctx, n.Key(), n.Epoch())
 	name := ids.NodeID(info.GetNodeId())
 	defer h.names.lock(ids.Node{User: n.User, Node: name})()
@@ -142,7 +142,11 @@ func (h *Holder) Detach(ctx context.Context, n *hub.Node) {
 }
 
 func (h *Holder) leave(n *hub.Node) {
-	h.unsubscribe(n)
+	if n.Conn.Reason() == conn.Superseded {
+		h.unsubscribe(n)
+	} else {
+		h.letGo(n)
+	}
 	h.Hub.Remove(n)
 }
 
@@ -156,6 +160,7 @@ func (h *Holder) detach(ctx context.Context, n *hub.Node) {
 	delete(h.unfenced, n)
 	h.mu.Unlock()
 	for _, m := range fences {
+		h.giveWay(n.Key())
 		h.answerFence(m, fencePassed)
 	}
 	if epoch := n.Epoch(); epoch != 0 {
@@ -164,21 +169,15 @@ func (h *Holder) detach(ctx context.Context, n *hub.Node) {
 }
 
 // Retire keeps new calls of other pods away from a node, the first step of a drain. The node stays where open calls,
-// cancellations and fences find it.
-func (h *Holder) Retire(n *hub.Node) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if in := h.interests[n]; in != nil {
-		h.drop(in[:queued])
-	}
-}
+// cancellations and fences find it, and its calls still come here, to be refused, until its next holder has joined.
+func (h *Holder) Retire(n *hub.Node) { n.Retired.Store(true) }
 
-// supersede ends a connection whose name a later one took, here or on another pod.
+// supersede ends a connection whose name a later one of this pod took.
 func (h *Holder) supersede(old *hub.Node) {
 	if old == nil {
 		return
 	}
-	h.unsubscribe(old)
+	h.letGo(old)
 	old.Conn.Close(conn.Superseded)
 }
 
@@ -228,56 +227,5 @@ func (h *Holder) unregistered(n *hub.Node, epoch ids.Epoch, why error) ids.Epoch
 func (h *Holder) farewell(ctx context.Context, key ids.Node, epoch ids.Epoch) {
 	if err := h.Registry.Deregister(ctx, key, epoch); err != nil {
 		h.Logger.Warn("the registry did not hear of a node's end; it expires there", "error", err)
-	}
-}
-
-// suffixes are a held node's subjects; the first ones are taken by one holder only.
-var suffixes = [4]string{bus.SuffixCall, bus.SuffixSend, bus.SuffixCancel, bus.SuffixFence}
-
-const queued = 2
-
-// subscribe returns once the bus sends what is for the node.
-func (h *Holder) subscribe(ctx context.Context, n *hub.Node) {
-	prefix := bus.NodePrefix(n.Key())
-	in := make(interest, len(suffixes))
-	var err error
-	for i, suffix := range suffixes {
-		var e error
-		if i < queued {
-			in[i], e = h.Bus.ChanQueueSubscribe(prefix+suffix, bus.HolderQueue, h.messages)
-		} else {
-			in[i], e = h.Bus.ChanSubscribe(prefix+suffix, h.messages)
-		}
-		err = errors.Join(err, e)
-	}
-	if err != nil { // only once the bus is closed for good
-		h.Logger.Error("subscribe", "error", err)
-	}
-	h.mu.Lock()
-	h.interests[n] = in
-	h.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
-	defer cancel()
-	if err := h.Bus.FlushWithContext(ctx); err != nil {
-		h.Logger.Warn("node held without the bus; it is callable from other pods once that is back", "error", err)
-	}
-}
-
-func (h *Holder) unsubscribe(n *hub.Node) {
-	h.mu.Lock()
-	in := h.interests[n]
-	delete(h.interests, n)
-	h.mu.Unlock()
-	h.drop(in)
-}
-
-// drop ends subscriptions. What the server has sent already is still heard, and answered by whoever holds the node then,
-// or by nobody: a plain unsubscribe would swallow it, and the caller would take the pod for lost.
-func (h *Holder) drop(in interest) {
-	for i, s := range in {
-		if s != nil {
-			h.Bus.Leave(s)
-			in[i] = nil
-		}
 	}
 }

@@ -8,5 +8,8 @@
 // so they keep growing when the store loses its data; where the registry is away altogether, a pod takes its own clock
 // (of two equal ones the pods' names decide) and registers later: routing never waits for presence.
 //
+// To let go: leave the hub, stay subscribed, and say that the node is not here until the next holder's fence, for five seconds at
+// most. Calls that are on their way then are refused; nobody would hear of them if the last subscriber left first.
+//
 // While it holds nodes it serves their subjects: calls, other frames, cancellations and fences of later holders.
 package holder

@@ -101,6 +101,7 @@ func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
 	}
 	n := h.Hub.Find(key)
 	if n == nil {
+		h.giveWay(key)
 		h.answerFence(m, fencePassed)
 		return
 	}
@@ -116,7 +117,9 @@ func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
 		h.answerFence(m, fenceRefused)
 	default:
 		h.Hub.Remove(n)
-		h.supersede(n)
+		h.unsubscribe(n)
+		h.giveWay(key)
+		n.Conn.Close(conn.Superseded)
 		h.answerFence(m, fencePassed)
 	}
 }

@@ -55,7 +55,9 @@ type Holder struct {
 	names keyLock // orders those who take the same name on this pod
 
 	mu        sync.Mutex
-	interests map[*hub.Node]interest
+	interests map[*hub.Node]*interest
+	left      map[ids.Node]*lingering   // interests of nodes that have left
+	handed    chan struct{}             // closed when left is empty; nil where nobody waits for that
 	fences    map[*hub.Node][]*nats.Msg // unanswered, for nodes whose epoch is not known yet
 	unfenced  map[*hub.Node]struct{}    // nodes whose fence went unanswered
 
@@ -64,15 +66,13 @@ type Holder struct {
 	work sync.WaitGroup
 }
 
-// interest is a held node's subscriptions, in the order of suffixes.
-type interest []*nats.Subscription
-
 // New returns a Holder that serves the bus until Close.
 func New(cfg Config) (*Holder, error) {
 	h := &Holder{
 		Config:    cfg,
 		messages:  make(chan *nats.Msg, inbox),
-		interests: make(map[*hub.Node]interest),
+		interests: make(map[*hub.Node]*interest),
+		left:      make(map[ids.Node]*lingering),
 		fences:    make(map[*hub.Node][]*nats.Msg),
 		unfenced:  make(map[*hub.Node]struct{}),
 	}
@@ -89,8 +89,9 @@ func New(cfg Config) (*Holder, error) {
 	return h, nil
 }
 
-// Close stops serving the bus. The nodes must have been let go.
+// Close stops serving the bus, once the nodes have other holders or a second has passed. They must have been let go.
 func (h *Holder) Close() {
+	h.waitForSuccessors()
 	h.end()
 	h.work.Wait()
 	h.intake.close()

@@ -64,9 +64,16 @@ func (h *Holder) called(key ids.Node, m *nats.Msg) {
 }
 
 func (h *Holder) start(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) {
-	if !h.Deliver(key, c, frame, sink) {
-		sink.Done(nil, errs.New(errs.NodeNotConnected, "the node is not connected"))
+	if h.retired(key) || !h.Deliver(key, c, frame, sink) {
+		sink.Done(nil, errNotHere())
 	}
+}
+
+func errNotHere() *errs.Error { return errs.New(errs.NodeNotConnected, "the node is not connected") }
+
+func (h *Holder) retired(key ids.Node) bool {
+	n := h.Hub.Find(key)
+	return n != nil && n.Retired.Load()
 }
 
 // Deliver starts a call at a node of this pod. It reports whether the node is here; if not, sink hears nothing.
@@ -125,6 +132,10 @@ func (h *Holder) sent(key ids.Node, m *nats.Msg) {
 		return
 	}
 	asker := envelope.Asker(m)
+	if h.retired(key) {
+		h.confirm(m.Reply, errNotHere())
+		return
+	}
 	if size == 0 {
 		h.confirm(m.Reply, h.Send(key, m.Data, asker))
 		return
@@ -158,7 +169,7 @@ const sendTimeout = 10 * time.Second
 func (h *Holder) Send(key ids.Node, frame []byte, asker string) *errs.Error {
 	n := h.Hub.Find(key)
 	if n == nil {
-		return errs.New(errs.NodeNotConnected, "the node is not connected")
+		return errNotHere()
 	}
 	send := func() error { return n.Conn.Send(frame, nil) }
 	var err error

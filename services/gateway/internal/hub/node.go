@@ -30,6 +30,8 @@ type Node struct {
 
 	// Unregistered is set while the registry does not know the node, or not what the node last said of itself.
 	Unregistered atomic.Bool
+	// Retired is set once the node is about to leave the pod, which refuses calls of other pods then.
+	Retired atomic.Bool
 
 	// Owned by the holder: Life is held while the node's place in the cluster changes.
 	Life sync.Mutex
