@@ -3,6 +3,6 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export K8S_NODES=3
 . scripts/k8s/env.sh
-export KUBECONFIG=$K8S_STATE/kubeconfig PATH=$K8S_BIN:$PATH
-unset -f kubectl # the program, with the namespace that the kubeconfig names
+export KUBECONFIG=$K8S_STATE/operator PATH=$K8S_BIN:$PATH # up.sh's, with the release's namespace
+unset -f kubectl
 release=hecaton chart=deploy/helm/hecaton

@@ -7,12 +7,14 @@ out=$(realpath -m "${1:-$K8S_STATE-report}")
 images=(hecaton/{gateway,node-registry,agent-orchestrator,hecaton}:{dev,next} ci.local/{nats:2.15,redis:8.0,pgvector/pgvector:pg17})
 
 begin() {
+  cp "$K8S_STATE/kubeconfig" "$KUBECONFIG"
   kubectl create namespace "$release"
   kubectl config set-context --current --namespace="$release" >/dev/null
-  openssl rand -hex 32 >"$K8S_STATE/jwt-secret"
+  openssl rand -hex 32 | tr -d '\n' >"$K8S_STATE/jwt-secret"
   kubectl create secret generic "$release" --from-file=jwt-secret="$K8S_STATE/jwt-secret" \
     --from-literal=service-token="$(openssl rand -hex 32)" --from-literal=secret-keys="$(openssl rand -base64 32)" \
     --from-literal=postgresql-password="$(openssl rand -hex 16)"
+  kubectl label nodes node1 node3 example.org/bus=here
   # Every node is this machine: a directory of it is a volume that all of them see.
   install -d -o 65532 -g 65532 "$K8S_STATE/files"
   sed "s|DIRECTORY|$K8S_STATE/files|" scripts/k8s-test/files.yaml | kubectl apply -f -

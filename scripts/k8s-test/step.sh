@@ -4,20 +4,24 @@
 
 rolled_out() { kubectl rollout status --timeout=240s "$1"; }
 
-ready() { [[ $(kubectl get deployment "$release-gateway" -o jsonpath='{.status.readyReplicas}/{.status.replicas}') == "$1/$1" ]]; }
+# gateways N: whether there are exactly so many pods, those that leave included, and all are ready.
+gateways() {
+  kubectl get pods -l app.kubernetes.io/component=gateway -o jsonpath='{range .items[*]}{.status.containerStatuses[0].ready} {end}' |
+    grep -qxE "(true ){$1}"
+}
 
 upgrade() { helm upgrade "$release" "$chart" --reuse-values --wait --timeout 240s "$@"; }
 
 case ${1:?what} in
   scale) # scale <gateways>
     kubectl scale "deployment/$release-gateway" --replicas="$2"
-    until_ok 120 "$2 gateways" ready "$2"
+    until_ok 120 "$2 gateways" gateways "$2"
     ;;
   autoscale) # autoscale <connections per gateway> <gateways expected>
     upgrade --set gateway.autoscaling.enabled=true,gateway.autoscaling.maxReplicas=5 \
       --set gateway.autoscaling.connections.perPod="$2" --set gateway.autoscaling.cpu=null \
       --set gateway.autoscaling.scaleDown.stabilizationSeconds=10,gateway.autoscaling.scaleDown.periodSeconds=10
-    until_ok 150 "$3 gateways" ready "$3"
+    until_ok 150 "$3 gateways" gateways "$3"
     ;;
   restart) # restart <kind/name>...: one after the other
     shift
@@ -33,7 +37,6 @@ case ${1:?what} in
   lose) scripts/k8s/down.sh "$2" ;;
   return)
     scripts/k8s/up.sh
-
     for d in gateway node-registry agent-orchestrator; do rolled_out "deployment/$release-$d"; done
     ;;
   *) echo "step.sh: $1 is no step" >&2; exit 2 ;;
