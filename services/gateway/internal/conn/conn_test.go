@@ -236,6 +236,8 @@ func TestAFloodIsReadAtItsLimit(t *testing.T) {
 	if took := time.Since(begin); took < 2*time.Second {
 		t.Errorf("200 frames at 50 a second took %v", took)
 	}
+	_ = ws.CloseNow()
+	reason(t, s) // a reader that is being slowed ends only then
 }
 
 type note struct{ begun atomic.Bool }
