@@ -37,6 +37,7 @@ const (
 func start(t *testing.T, gateways int) (*cluster.Cluster, *balancer) {
 	t.Helper()
 	c := cluster.Start(t, cluster.Options{
+		NATSURL:  strings.Join(testkit.NATSCluster(t, 3), ","),
 		Gateways: -1, GatewayProcesses: gateways, Registries: 2, Orchestrators: 2, OrchestratorProcesses: true,
 		Gateway: func(_ int, cfg *gateway.Config) {
 			for _, addr := range []*string{&cfg.HTTPAddr, &cfg.GRPCAddr, &cfg.AdminAddr} {
