@@ -5,7 +5,7 @@
 # it does not reconcile, where something was lost that must not be, or calls were not answered again soon enough.
 # Usage: faults.sh [<schedule>]           deploy/compose/faults.yaml where none is named
 #   LONGER=30    has each fault last so many seconds longer
-#   LOAD=...     more flags of hecaton bench
+#   LOAD=...     instead of the usual load: flags of hecaton bench
 # Needs root on the machine of the engine, and scripts/ci/engine.sh and scripts/ci/images.sh to have run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -30,7 +30,6 @@ set -a
 . deploy/compose/dev.env
 set +a
 
-# Callers that wait for something broken do not keep others from calling: there are many, with few calls.
 # The load is made in the load balancer's network: there Docker's DNS knows all gateways, also those to come.
 echo 'nameserver 127.0.0.11' >"$work/resolv.conf"
 lb=$(docker inspect -f '{{.State.Pid}}' "$(docker compose ps -q lb)")
@@ -39,8 +38,9 @@ inside() { # inside <command>...
   nsenter --target "$lb" --net unshare --mount sh -c 'mount --bind "$0" /etc/resolv.conf; exec "$@"' "$work/resolv.conf" "$@"
 }
 
-# shellcheck disable=SC2086 # LOAD is words
+# Callers that wait for something broken do not keep others from calling: there are many, with few calls.
+usual='--nodes 100 --callers 600 --rate 80 --runs 4 --payload 200,64KiB:0.05 --answer 200,64KiB:0.05 --think 0-20ms'
+# shellcheck disable=SC2086 # words
 inside dist/hecaton bench --server http://127.0.0.1:8080 --grpc gateway:9080 --both --faults "$work/faults.yaml" \
-  --out "${OUT:-bin/faults}" --nodes 100 --callers 600 --rate 80 --runs 4 --payload 200,64KiB:0.05 --answer 200,64KiB:0.05 \
-  --think 0-20ms --timeout 20s --calm 5s --duration 10s --seed 1 ${LOAD:-}
+  --out "${OUT:-bin/faults}" --timeout 20s --calm 5s --duration 10s --seed 1 ${LOAD:-$usual}
 say 'the ledger reconciles'
