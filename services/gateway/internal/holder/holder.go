@@ -49,7 +49,8 @@ type Config struct {
 type Holder struct {
 	Config
 	messages chan *nats.Msg
-	intake   intake // owned by the dispatcher
+	barrier  chan chan struct{} // closed when what had come has been dispatched
+	intake   intake             // owned by the dispatcher
 	outbox   outbox
 
 	names keyLock // orders those who take the same name on this pod
@@ -71,6 +72,7 @@ func New(cfg Config) (*Holder, error) {
 	h := &Holder{
 		Config:    cfg,
 		messages:  make(chan *nats.Msg, inbox),
+		barrier:   make(chan chan struct{}),
 		interests: make(map[*hub.Node]*interest),
 		left:      make(map[ids.Node]*lingering),
 		fences:    make(map[*hub.Node][]*nats.Msg),
@@ -92,6 +94,7 @@ func New(cfg Config) (*Holder, error) {
 // Close stops serving the bus, once the nodes have other holders or a second has passed. They must have been let go.
 func (h *Holder) Close() {
 	h.waitForSuccessors()
+	h.settle()
 	h.end()
 	h.work.Wait()
 	h.intake.close()
@@ -103,9 +106,30 @@ func (h *Holder) serve() {
 		select {
 		case m := <-h.messages:
 			h.dispatch(m)
+		case done := <-h.barrier:
+			for len(h.messages) > 0 {
+				h.dispatch(<-h.messages)
+			}
+			close(done)
 		case <-h.life.Done():
 			return
 		}
+	}
+}
+
+// settle returns once everything has come that was sent before the last subscriptions ended, and has been dispatched: what is
+// on its way when the bus closes is lost.
+func (h *Holder) settle() {
+	ctx, cancel := context.WithTimeout(h.life, fenceTimeout)
+	defer cancel()
+	if err := h.Bus.FlushWithContext(ctx); err != nil {
+		return // the bus is away, and with it who could be told
+	}
+	done := make(chan struct{})
+	select {
+	case h.barrier <- done:
+		<-done
+	case <-ctx.Done():
 	}
 }
 
