@@ -22,15 +22,22 @@ begin() {
   kubectl get pods -o wide
 }
 
+# Kubernetes deletes the logs of a pod with the pod: another link to each file keeps it.
+keep_logs() {
+  mkdir -p "$out/logs"
+  while sleep 1; do cp -aln "$K8S_STATE"/node*/var/log/pods/"$release"_* "$out/logs" 2>/dev/null || :; done
+}
+
 go build -o bin/hecaton ./services/hecaton/cmd/hecaton
 for program in gateway node-registry agent-orchestrator hecaton; do
   docker tag "hecaton/$program:dev" "hecaton/$program:next" # what the upgrade upgrades to
 done
-trap 'scripts/k8s/down.sh' EXIT
+trap 'kill $(jobs -p) 2>/dev/null; scripts/k8s/down.sh' EXIT
 scripts/k8s/up.sh
 scripts/k8s/load-image.sh "${images[@]}" >/dev/null
 begin
 helm test "$release" --logs
+keep_logs &
 gateway=$(kubectl get service "$release-gateway" -o jsonpath='{.spec.clusterIP}')
 bin/hecaton bench --server "http://$gateway:8080" --auth-secret-file "$K8S_STATE/jwt-secret" \
   --users 12 --nodes 60 --callers 16 --rate "${RATE:-60}" --runs 3 --payload 200,64KiB:0.05 --think 0-20ms --duration 10s \
