@@ -176,13 +176,14 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
+// mustRefuse waits: a listener is gone when its accepting goroutine has noticed, a moment after the server was closed.
 func mustRefuse(t *testing.T, addr string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
-	if err == nil {
-		_ = conn.Close()
-		t.Errorf("%s still accepts connections", addr)
-	}
+	Eventually(t, 5*time.Second, func() bool {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	}, addr+" refuses connections")
 }
