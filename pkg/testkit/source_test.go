@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"context"
 	"errors"
 	"net"
 	"testing"
