@@ -75,7 +75,7 @@ load: ## put a cluster under load and reconcile what became of every call (LOADF
 
 ## ---- deploy ----
 
-.PHONY: k8s chart manifests k8s-test
+.PHONY: k8s chart manifests k8s-test k8s-report
 k8s: ## build Kubernetes and helm from their Go modules, once (about seven minutes)
 	scripts/k8s/build.sh
 
@@ -87,7 +87,10 @@ manifests: k8s ## make deploy/kubernetes from the Helm chart
 
 k8s-test: k8s images ## install the chart on three nodes of this machine, and scale, restart, drain and lose them under load (root)
 	scripts/ci/images.sh
-	scripts/k8s-test/run.sh
+	scripts/k8s-test/run.sh bin/k8s-test
+
+k8s-report: ## put what that saw into docs/kubernetes.md
+	GOWORK=off go -C scripts/tools run ./reliability $(CURDIR)/bin/k8s-test/report.json $(CURDIR)/docs/kubernetes.md
 
 ## ---- code ----
 

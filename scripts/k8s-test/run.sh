@@ -3,7 +3,7 @@
 # Exits 0 where the ledgers of callers and nodes agree, and nothing was lost where nothing may be.
 # Usage: run.sh [directory for the report]     Needs root, a Docker engine, and the images of make images.
 . "$(dirname "$0")/lib.sh"
-out=$(realpath -m "${1:-$K8S_STATE-report}")
+out=$(realpath -m "${1:-bin/k8s-test}")
 images=(hecaton/{gateway,node-registry,agent-orchestrator,hecaton}:{dev,next} ci.local/{nats:2.15,redis:8.0,pgvector/pgvector:pg17})
 
 begin() {
@@ -24,6 +24,7 @@ begin() {
 
 # Kubernetes deletes the logs of a pod with the pod: another link to each file keeps it.
 keep_logs() {
+  rm -rf "$out/logs"
   mkdir -p "$out/logs"
   while sleep 1; do cp -aln "$K8S_STATE"/node*/var/log/pods/"$release"_* "$out/logs" 2>/dev/null || :; done
 }

@@ -2,6 +2,10 @@
 # One thing that operators do, or that happens to them; returns when it is over. faults.yaml calls it under load.
 . "$(dirname "$0")/lib.sh"
 
+# A rollout is over for Kubernetes when the new pods are ready; those that leave still send their clients away then.
+gone() { [[ -z $(kubectl get pods -o jsonpath='{.items[*].metadata.deletionTimestamp}') ]]; }
+all_gone() { until_ok 120 'the end of the pods that leave' gone; }
+
 rolled_out() { kubectl rollout status --timeout=240s "$1"; }
 
 # gateways N: whether there are exactly so many pods, those that leave included, and all are ready.
@@ -28,10 +32,11 @@ case ${1:?what} in
     for what; do
       kubectl rollout restart "${what/\//\/$release-}"
       rolled_out "${what/\//\/$release-}"
+      all_gone
     done
     ;;
-  upgrade) upgrade --set image.tag=next,log.level=warn ;;
-  rollback) helm rollback "$release" --wait --timeout 240s ;;
+  upgrade) upgrade --set image.tag=next,log.level=warn && all_gone ;;
+  rollback) helm rollback "$release" --wait --timeout 240s && all_gone ;;
   drain) kubectl drain "$2" --ignore-daemonsets --delete-emptydir-data --timeout=240s ;;
   uncordon) kubectl uncordon "$2" ;;
   lose) scripts/k8s/down.sh "$2" ;;
