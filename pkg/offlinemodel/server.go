@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hecaton-dev/hecaton/pkg/internal/chatwire"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 const (
@@ -90,17 +91,7 @@ func (m *model) stream(ctx context.Context, w http.ResponseWriter, req *chatwire
 
 // pace waits as long as n pieces take; false says that the client left.
 func (m *model) pace(ctx context.Context, n int) bool {
-	if m.delay <= 0 {
-		return true
-	}
-	t := time.NewTimer(m.delay * time.Duration(n))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return m.delay <= 0 || sleep.For(ctx, m.delay*time.Duration(n))
 }
 
 func (r reply) finish() string {

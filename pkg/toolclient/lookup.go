@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 const (
@@ -29,7 +31,7 @@ func (p *pool) watch(ctx context.Context) {
 		case <-timer.C:
 		case <-p.nudge:
 			timer.Stop()
-			wait(ctx, maxPause) // a gateway that is away asks for it with each attempt
+			sleep.For(ctx, maxPause) // a gateway that is away asks for it with each attempt
 		case <-ctx.Done():
 			timer.Stop()
 			return

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/connectivity"
 
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 
@@ -62,7 +63,7 @@ func (p *peer) run(life, wanted context.Context) {
 		if drains(err) { // which does not end soon
 			pause = drainPause
 		}
-		wait(wanted, pause)
+		sleep.For(wanted, pause)
 	}
 	streams.Wait()
 	p.leave()

@@ -138,12 +138,3 @@ func (p *pool) ready() error {
 	}
 	return errConnecting
 }
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}

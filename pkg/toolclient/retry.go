@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 // retries decides how one call goes on after it was refused.
@@ -97,17 +98,7 @@ func (r *retries) try(p *peer) {
 // pause waits before a second try; false where it may not be made.
 func (r *retries) pause(ctx context.Context, reason errs.Reason, patience time.Duration) bool {
 	d, worth := r.nextPause(reason, patience)
-	if !worth {
-		return false
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return worth && sleep.For(ctx, d)
 }
 
 // nextPause returns how long to wait before a second try, and whether there may be one. The last is made when patience

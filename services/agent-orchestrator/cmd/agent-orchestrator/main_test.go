@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -14,27 +12,10 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// The health check asks the admin port that the program's own configuration names.
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	well := true
-	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/readyz" && !well {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	}))
-	t.Cleanup(admin.Close)
-	environ := []string{"DATABASE_URL=sqlite:///x", "BLOB_URL=mem://", "SECRET_KEYS=k", "SERVICE_TOKEN=a-token-for-services", "ADMIN_ADDR=" + admin.Listener.Addr().String()}
-	if err := run(t.Context(), []string{"healthcheck"}, environ, nil); err != nil {
-		t.Errorf("it is well: %v", err)
-	}
-	well = false
-	if err := run(t.Context(), []string{"healthcheck"}, environ, nil); err == nil || !strings.Contains(err.Error(), "503") {
-		t.Errorf("it is not well: %v", err)
-	}
-	if err := run(t.Context(), []string{"healthcheck", "--live"}, environ, nil); err != nil {
-		t.Errorf("it is alive: %v", err)
-	}
+	program := func(args, environ []string) error { return run(t.Context(), args, environ, nil) }
+	testkit.Healthcheck(t, program, "DATABASE_URL=sqlite:///x", "BLOB_URL=mem://", "SECRET_KEYS=k", "SERVICE_TOKEN=a-token-for-services")
 }
 
 func TestUsage(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
@@ -73,8 +74,7 @@ func (e *Engine) adopt() {
 	for {
 		for e.drain.Err() == nil && e.adoptSome() == adoptAtOnce {
 		}
-		wait := e.cfg.AdoptEvery/2 + rand.N(e.cfg.AdoptEvery)
-		if pause(e.drain, wait) != nil {
+		if !sleep.For(e.drain, e.cfg.AdoptEvery/2+rand.N(e.cfg.AdoptEvery)) {
 			return
 		}
 	}
@@ -114,16 +114,4 @@ func (e *Engine) settingsOf(a store.Adopted) *settings {
 		return nil
 	}
 	return &s
-}
-
-// pause waits, or returns why ctx ended.
-func pause(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

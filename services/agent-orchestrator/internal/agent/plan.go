@@ -10,6 +10,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
@@ -100,8 +101,8 @@ func (r *run) readPolicy() (approval.Policy, error) {
 		case time.Now().After(over):
 			return approval.Policy{}, &keepError{err}
 		}
-		if err := pause(r.ask, policyPause); err != nil {
-			return approval.Policy{}, err
+		if !sleep.For(r.ask, policyPause) {
+			return approval.Policy{}, context.Cause(r.ask)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 // Connection is one that a drain takes. Values for the same connection are equal.
@@ -134,7 +136,7 @@ const lookAgain = 20 * time.Millisecond
 // run drains until nobody is connected.
 func (j *Job) run() {
 	defer close(j.done)
-	wait(j.life, j.Delay)
+	sleep.For(j.life, j.Delay)
 	told := map[Connection]struct{}{}
 	var leaving sync.WaitGroup
 	for last := false; !last; {
@@ -151,7 +153,7 @@ func (j *Job) run() {
 			j.pause()
 		}
 		if len(batch) == 0 {
-			wait(j.life, lookAgain)
+			sleep.For(j.life, lookAgain)
 		}
 	}
 	leaving.Wait()
@@ -255,17 +257,5 @@ func (j *Job) pause() {
 			timer.Stop()
 			return
 		}
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/calls"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/faults"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/fleet"
@@ -120,7 +121,7 @@ func (b *bench) load(ctx, life context.Context) (*report.Report, error) {
 	b.callers.Stop(ctx)
 	found := b.runs.Stop(ctx)
 	slow := b.slow.Stop(ctx)
-	pause(life, settle)
+	sleep.For(life, settle)
 	p.stop()
 	return b.report(result{loaded: loaded, stopped: ctx, failed: failed, runs: found, slow: slow}), nil
 }
@@ -133,22 +134,13 @@ func (b *bench) pass(ctx context.Context) error {
 	end := time.Now().Add(b.o.Duration)
 	var failed error
 	if len(b.o.Faults) > 0 {
-		pause(ctx, b.o.Calm)
+		sleep.For(ctx, b.o.Calm)
 		failed = faults.Run(ctx, b.o.Faults, watcher{b.recorder})
 	}
 	if failed == nil {
-		pause(ctx, time.Until(end))
+		sleep.For(ctx, time.Until(end))
 	}
 	return failed
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // watcher enters faults into the timeline.

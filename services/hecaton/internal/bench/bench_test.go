@@ -15,6 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
@@ -228,7 +229,7 @@ func TestStopped(t *testing.T) {
 			if _, err := os.Stat(file + "-not"); err == nil {
 				stop(errors.New("somebody pressed Ctrl-C"))
 			}
-			pause(ctx, 10*time.Millisecond)
+			sleep.For(ctx, 10*time.Millisecond)
 		}
 	})
 	r, err := Run(ctx, o)

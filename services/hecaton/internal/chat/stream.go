@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/sse"
 )
 
@@ -93,11 +94,7 @@ func (s *stream) reconnect(ctx context.Context) (io.ReadCloser, error) {
 		case time.Now().After(deadline):
 			return nil, &Lost{Session: s.session, Err: err}
 		}
-		timer := time.NewTimer(wait/2 + rand.N(wait/2))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep.For(ctx, wait/2+rand.N(wait/2)) {
 			return nil, ctx.Err()
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 // drainConfig is which gateways to drain, and how.
@@ -85,11 +87,7 @@ func (d *drainer) run(ctx context.Context, cfg drainConfig) error {
 	}
 	d.say(s)
 	for cfg.Wait && s.State != "drained" {
-		timer := time.NewTimer(drainLook)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep.For(ctx, drainLook) {
 			return fmt.Errorf("it goes on without being waited for: %w", context.Cause(ctx))
 		}
 		if s, err = d.ask(ctx, http.MethodGet, ""); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
@@ -53,11 +54,7 @@ func watch(ctx context.Context, e Env) error {
 			return nil
 		}
 		fmt.Fprintf(e.Stderr, "events were missed: %v; looking again\n", errs.FromGRPC(err))
-		timer := time.NewTimer(watchAgain)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep.For(ctx, watchAgain) {
 			return nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
@@ -16,7 +17,7 @@ func (k *kit) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error) {
 		resp, err := k.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
 			UserId: string(k.scope.User), SessionId: string(k.scope.Session), PreferredNodeId: k.scope.Preferred, DryRun: true,
 		})
-		if err != nil || !k.expects(ctx, resp, time.Since(began)) || pause(ctx, next) != nil {
+		if err != nil || !k.expects(ctx, resp, time.Since(began)) || !sleep.For(ctx, next) {
 			return resp, err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -63,7 +64,7 @@ func (k *kit) locate(ctx context.Context, asItShould func(*nodev1.Node) bool) (*
 			k.stale.Store(true)
 			return nil, unsent(errs.NodeNotConnected, "no browser or desktop of the user is connected")
 		}
-		if err := pause(ctx, look); err != nil {
+		if !sleep.For(ctx, look) {
 			return nil, unsent(errs.Cancelled, "the call was given up before it was sent")
 		}
 	}
@@ -110,15 +111,4 @@ func failed(err error) *tool.Failure {
 		return &tool.Failure{Outcome: tool.NotDelivered, Message: "the gateway failed"}
 	}
 	return &tool.Failure{Outcome: tool.Unknown, Message: "the gateway cannot be asked"}
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

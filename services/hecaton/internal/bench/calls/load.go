@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/timeline"
@@ -155,14 +156,7 @@ const (
 
 // pause waits between half and the whole of a ceiling; false where ctx ends first.
 func pause(ctx context.Context, ceiling time.Duration) bool {
-	timer := time.NewTimer(ceiling/2 + rand.N(ceiling/2))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep.For(ctx, ceiling/2+rand.N(ceiling/2))
 }
 
 // again reports whether another attempt may be delivered. What the API refuses for the request's own sake stays refused.

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 // Watcher is told what happens; each method at once when it does.
@@ -42,7 +44,7 @@ func one(ctx context.Context, f Fault, w Watcher) error {
 	err := shell(ctx, "do", f.Do)
 	if err == nil {
 		w.Mark(f, "hold")
-		wait(ctx, f.Hold)
+		sleep.For(ctx, f.Hold)
 	}
 	if ctx.Err() != nil {
 		err = nil // a command that is cut short fails
@@ -55,17 +57,8 @@ func one(ctx context.Context, f Fault, w Watcher) error {
 		return err
 	}
 	w.Mark(f, "settle")
-	wait(ctx, f.Settle)
+	sleep.For(ctx, f.Settle)
 	return nil
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // shell runs a command; its error has the end of what it printed.

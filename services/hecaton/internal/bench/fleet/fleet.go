@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"
 )
 
@@ -121,13 +122,9 @@ func (f *Fleet) Churn(ctx context.Context) {
 	begin := time.Now()
 	for n := int64(0); ; n++ {
 		at, node, away := f.o.Plan.Leaving(n)
-		timer := time.NewTimer(time.Until(begin.Add(at)))
-		select {
-		case <-timer.C:
-			f.nodes[node].leave(away)
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep.For(ctx, time.Until(begin.Add(at))) {
 			return
 		}
+		f.nodes[node].leave(away)
 	}
 }

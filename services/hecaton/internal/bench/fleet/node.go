@@ -13,6 +13,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	sdk "github.com/hecaton-dev/hecaton/pkg/node"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"
 )
 
@@ -61,7 +62,7 @@ func (n *node) live(ctx context.Context) {
 			if ctx.Err() == nil {
 				n.fleet.failed(causeOf(err), err)
 			}
-			wait(ctx, pause.Next())
+			sleep.For(ctx, pause.Next())
 			continue
 		}
 		n.fleet.arrived(!n.known, time.Since(since))
@@ -76,16 +77,7 @@ func (n *node) live(ctx context.Context) {
 		if rest == 0 {
 			rest = pause.Next()
 		}
-		wait(ctx, rest)
-	}
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+		sleep.For(ctx, rest)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 // serve answers calls until the connection ends. rest is how long the node wants to be away; 0 where it did not want to go.
@@ -84,7 +85,7 @@ func (n *node) call(ctx context.Context, ws *websocket.Conn, f jsonrpc.Frame) {
 	answer = append(jsonrpc.AppendString(answer, text), `}],"isError":false}}`...)
 	n.fleet.work.Go(func() {
 		if work.Micros > 0 {
-			wait(ctx, time.Duration(work.Micros)*time.Microsecond)
+			sleep.For(ctx, time.Duration(work.Micros)*time.Microsecond)
 		}
 		n.send(ctx, ws, answer)
 	})

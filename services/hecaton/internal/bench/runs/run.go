@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/calls"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"
@@ -88,11 +89,7 @@ func (r *run) stream(ctx context.Context, begin request) error {
 		} else {
 			r.refused++
 		}
-		timer := time.NewTimer(wait/2 + rand.N(wait/2))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep.For(ctx, wait/2+rand.N(wait/2)) {
 			return fmt.Errorf("it is not over after %v: %w", time.Since(r.begin).Round(time.Second), err)
 		}
 	}

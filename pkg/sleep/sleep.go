@@ -1,0 +1,20 @@
+// Package sleep is time.Sleep for work that may be called off.
+package sleep
+
+import (
+	"context"
+	"time"
+)
+
+// For waits for d, or until ctx ends, and reports whether d passed; if not, [context.Cause] says why. Without a d to wait
+// for it returns at once.
+func For(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
