@@ -3,6 +3,7 @@ package agent
 import (
 	"runtime/debug"
 
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
@@ -71,7 +72,7 @@ func (r *run) openSources(which func(source int) bool) {
 // arrange waits for the sources, and makes one set of tools of what they have.
 func (r *run) arrange() {
 	r.opening.Wait()
-	r.kit.arrange(r.settings.mode(), append(r.todos.Tools(r.e.deps.Files), builtin.NewTask(r.task)))
+	r.kit.arrange(approval.Policy{RunMode: r.settings.mode()}, append(r.todos.Tools(r.e.deps.Files), builtin.NewTask(r.task)))
 }
 
 // openSource never fails: a run starts without a source that cannot be had, and says so.
@@ -90,7 +91,7 @@ func (r *run) openSource(source tool.Source, scope tool.Scope) (opened tool.Kit)
 }
 
 // arrange makes one set of tools of all kits and what the agent itself has.
-func (k *kit) arrange(mode string, own []tool.Tool) {
+func (k *kit) arrange(policy approval.Policy, own []tool.Tool) {
 	var all []tool.Tool
 	k.prompts, k.problems, k.unlisted = nil, nil, nil
 	for i := range k.kits {
@@ -105,7 +106,7 @@ func (k *kit) arrange(mode string, own []tool.Tool) {
 	}
 	unique, problems := tool.Unique(append(all, own...))
 	k.problems = append(k.problems, problems...)
-	k.offer(tool.Filter(mode, unique))
+	k.offer(policy.Offer(unique))
 }
 
 // offer sets the tools.

@@ -68,9 +68,12 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 		if p.failed[i] = r.kit.check(c, t); p.failed[i] != nil {
 			continue
 		}
-		p.asks[i] = r.settings.mode() == tool.ModeAgent && policy.Asks(t.Spec())
+		d, err := r.judge(r.ask, policy, c, t)
+		p.asks[i] = d.Verdict == approval.Ask
 		var choice *tool.Selection
-		switch err := r.place(c, t); {
+		switch {
+		case d.Verdict == approval.Refuse:
+			p.failed[i] = refused(d)
 		case r.ask.Err() != nil:
 			return p, context.Cause(r.ask)
 		case errors.As(err, &choice):
@@ -83,18 +86,15 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 	return p, nil
 }
 
-// readPolicy says which tools ask. Where nothing may be changed, nothing is asked. It waits for a database that is away, for
-// as long as the run's steps do; then the run is left to be adopted.
+// readPolicy says which tools ask. It waits for a database that is away, for as long as the run's steps do; then the run is
+// left to be adopted.
 func (r *run) readPolicy() (approval.Policy, error) {
-	if r.settings.mode() != tool.ModeAgent {
-		return approval.Policy{}, nil
-	}
 	for over := time.Now().Add(policyPatience); ; {
 		mode, allowlist, err := r.e.deps.Decisions.ApprovalSettings(r.ask, r.lease.User)
 		switch {
 		case err == nil:
 			return approval.Policy{
-				Mode: approval.Mode(mode), Allowlist: allowlist, Config: r.settings.Invoke.GetToolInterruptConfig(),
+				RunMode: r.settings.mode(), Mode: approval.Mode(mode), Allowlist: allowlist, Config: r.settings.Invoke.GetToolInterruptConfig(),
 			}, nil
 		case !errors.Is(err, refusal.Unavailable):
 			return approval.Policy{}, err
@@ -129,16 +129,27 @@ func (k *kit) check(c *store.Call, t tool.Tool) *tool.Failure {
 	return nil
 }
 
-// place finds out where a call would run: on which node, or whose tool it is.
-func (r *run) place(c *store.Call, t tool.Tool) error {
+// judge is where every call of a run is decided on, its sub-agents' too: it finds out where the call would run, on which
+// node, or whose tool it is, and says whether it runs, asks or is refused. A call that is refused is not placed. The error is
+// why it can run nowhere yet, or not at all; the decision then holds for any place.
+func (r *run) judge(ctx context.Context, policy approval.Policy, c *store.Call, t tool.Tool) (approval.Decision, error) {
+	d := policy.Decide(t.Spec(), tool.Place{})
 	placed, ok := t.(tool.Placed)
-	if !ok {
+	if !ok || d.Verdict == approval.Refuse {
 		c.Node, c.NodeMark = "", ownerOf(t.Spec())
-		return nil
+		return d, nil
 	}
-	at, err := placed.Place(r.ask)
+	at, err := placed.Place(ctx)
 	c.Node, c.NodeMark = at.Node, at.Mark
-	return err
+	if err != nil {
+		return d, err
+	}
+	return policy.Decide(t.Spec(), at), nil
+}
+
+// refused is a call that the mode of the run does not permit.
+func refused(d approval.Decision) *tool.Failure {
+	return &tool.Failure{Outcome: tool.Refused, Message: d.Reason}
 }
 
 // wait sets how the calls go on, and returns what has to be answered first.

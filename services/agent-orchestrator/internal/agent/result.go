@@ -140,6 +140,8 @@ func explain(name string, f *tool.Failure) string {
 		return fmt.Sprintf("The call of %s was not delivered (%s). It did not run.", name, why)
 	case tool.Cancelled:
 		return why
+	case tool.Refused:
+		return fmt.Sprintf("%s was not run: %s.", name, why)
 	case tool.Invalid:
 		return fmt.Sprintf("The call of %s was not sent: %s.", name, why)
 	}

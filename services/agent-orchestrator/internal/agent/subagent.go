@@ -114,19 +114,16 @@ func (s *subAgent) run(ctx context.Context, position int, c llm.Call) string {
 	if f := s.kit.check(&call, t); f != nil {
 		return explain(name, f)
 	}
-	if s.r.settings.mode() == tool.ModeAgent && s.policy.Asks(t.Spec()) {
-		return name + " was not run: it needs the user's approval, and a sub-agent cannot ask for it. Say so in your answer."
-	}
 	var choice *tool.Selection
-	if placed, ok := t.(tool.Placed); ok {
-		switch at, err := placed.Place(ctx); {
-		case errors.As(err, &choice):
-			return name + " was not run: the user must choose a node first, and a sub-agent cannot ask for it. Say so in your answer."
-		case err != nil:
-			return explain(name, failureOf(ctx, err))
-		default:
-			call.Node, call.NodeMark = at.Node, at.Mark
-		}
+	switch d, err := s.r.judge(ctx, s.policy, &call, t); {
+	case d.Verdict == approval.Refuse:
+		return explain(name, refused(d))
+	case d.Verdict == approval.Ask:
+		return name + " was not run: it needs the user's approval, and a sub-agent cannot ask for it. Say so in your answer."
+	case errors.As(err, &choice):
+		return name + " was not run: the user must choose a node first, and a sub-agent cannot ask for it. Say so in your answer."
+	case err != nil:
+		return explain(name, failureOf(ctx, err))
 	}
 	// What a sub-agent does is kept nowhere, so that the lease has to be asked: a pod that was cut off must start nothing once
 	// another has the run.

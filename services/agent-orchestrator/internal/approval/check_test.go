@@ -186,12 +186,13 @@ func TestPolicy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spec := tool.Spec{Name: "click", Confirm: tt.confirm}
-			if got := tt.policy.Asks(spec); got != tt.asks {
-				t.Errorf("asks: %t", got)
+			tt.policy.RunMode = tool.ModeAgent
+			if got := tt.policy.Decide(spec, tool.Place{}); got.Verdict == approval.Ask != tt.asks || got.Reason == "" {
+				t.Errorf("%+v", got)
 			}
 			tt.policy.Allowlist = []string{"click"}
-			if got := tt.policy.Asks(spec); got != tt.listed {
-				t.Errorf("asks though on the list: %t", got)
+			if got := tt.policy.Decide(spec, tool.Place{}); got.Verdict == approval.Ask != tt.listed || got.Reason == "" {
+				t.Errorf("on the list: %+v", got)
 			}
 		})
 	}

@@ -1,13 +1,14 @@
 package approval
 
 import (
+	"fmt"
 	"slices"
 
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// Mode is a user's answer to "which tools ask?" (facts, 5.1).
+// Mode is a user's answer to "which tools ask?".
 type Mode string
 
 // The modes.
@@ -21,8 +22,11 @@ const (
 // Known reports whether m is one of the modes.
 func (m Mode) Known() bool { return m == RunEverything || m == UseAllowlist || m == AskEverytime }
 
-// Policy is what the user set up and the request said.
+// Policy is what the user set up and the request said. It decides about every call of an agent, in every mode of a run, the
+// calls of sub-agents included: [Policy.Decide].
 type Policy struct {
+	// RunMode is agent, ask or plan; any other counts as plan.
+	RunMode string
 	// Mode: one that is not known asks every time.
 	Mode Mode
 	// Allowlist has the tools that do not ask in mode [UseAllowlist].
@@ -31,30 +35,79 @@ type Policy struct {
 	Config map[string]*agentv1.InterruptRule
 }
 
-// Asks reports whether a call of the tool waits for a person.
+// Verdict is what becomes of a call.
+type Verdict string
+
+// The verdicts.
+const (
+	Run    Verdict = "run"
+	Ask    Verdict = "ask"
+	Refuse Verdict = "refuse"
+)
+
+// Decision is a verdict, and why.
+type Decision struct {
+	Verdict Verdict
+	// Reason is a clause for people and models: "its definition asks for a confirmation".
+	Reason string
+}
+
+// Decide says what becomes of a call of a tool that would run at a place; the zero Place where it is not known yet, or the
+// tool runs on no node.
 //
-// A tool that asks by its own definition, or by a rule of the request that is enabled and requires an interrupt, asks in
-// every mode. Otherwise the mode decides: a rule that is disabled, or requires no interrupt, says that the request does
-// not ask for a pause, and takes away none that the user asked for.
+// What the run's mode does not permit is refused, whatever else holds. A tool that asks by its own definition, or by a rule
+// of the request that is enabled and requires an interrupt, asks then. Otherwise the user's mode decides: a rule that is
+// disabled, or requires no interrupt, says that the request does not ask for a pause, and takes away none that the user
+// asked for.
 //
 // A rule that asks holds for a server's tool under its own name, too: the request cannot know that another server has one of
 // that name, for which both are renamed. That a tool is on the allowlist says nothing of another by that name.
-func (p Policy) Asks(spec tool.Spec) bool {
-	if spec.Confirm || p.ruled(spec.Name) || spec.OwnName != "" && p.ruled(spec.OwnName) {
-		return true
+func (p Policy) Decide(spec tool.Spec, _ tool.Place) Decision {
+	switch {
+	case !p.permits(spec):
+		return Decision{Refuse, p.refusal()}
+	case spec.Confirm:
+		return Decision{Ask, "its definition asks for a confirmation"}
+	case p.ruled(spec.Name) || spec.OwnName != "" && p.ruled(spec.OwnName):
+		return Decision{Ask, "the request's tool_interrupt_config asks for it"}
 	}
 	switch p.Mode {
 	case RunEverything, "":
-		return false
+		return Decision{Run, "the user runs everything"}
 	case UseAllowlist:
-		return !slices.Contains(p.Allowlist, spec.Name)
-	default:
-		return true
+		if slices.Contains(p.Allowlist, spec.Name) {
+			return Decision{Run, "it is on the user's allowlist"}
+		}
+		return Decision{Ask, "it is not on the user's allowlist"}
 	}
+	return Decision{Ask, "the user is asked every time"}
 }
 
 // ruled reports whether the request has every call of a tool wait.
 func (p Policy) ruled(name string) bool {
 	rule := p.Config[name]
 	return rule.GetEnabled() && rule.GetRequiresInterrupt()
+}
+
+// permits reports whether a tool may run at all in the run's mode.
+func (p Policy) permits(s tool.Spec) bool {
+	if p.RunMode == tool.ModeAgent {
+		return true
+	}
+	switch s.Category {
+	case tool.TodoList, tool.SubAgent:
+		return true
+	case tool.Filesystem, tool.Service:
+		return s.ReadOnly
+	}
+	return false
+}
+
+// refusal tells an agent why the mode does not permit a tool.
+func (p Policy) refusal() string {
+	if p.RunMode == tool.ModeAsk {
+		return "this conversation is in Ask mode, in which nothing can be changed and no browser or desktop is used. " +
+			"Do not try again. Tell the user to switch to Agent mode for this"
+	}
+	return fmt.Sprintf("this conversation is in %s mode, in which nothing can be changed and no browser or desktop is used", p.RunMode)
 }

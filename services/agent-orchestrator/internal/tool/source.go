@@ -8,6 +8,13 @@ import (
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
+// The modes of a run.
+const (
+	ModeAgent = "agent"
+	ModeAsk   = "ask"
+	ModePlan  = "plan"
+)
+
 // Scope is for whom tools are gathered.
 type Scope struct {
 	User    ids.UserID

@@ -117,6 +117,7 @@ const (
 	Rejected     = "rejected"
 	TimedOut     = "timeout" // nobody decided in time
 	Cancelled    = "cancelled"
+	Refused      = "refused" // the run's mode does not permit it
 	Invalid      = "invalid" // never sent: no such tool, bad arguments
 )
 

@@ -448,7 +448,8 @@ type ToolCallResult struct {
 	Result  string `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
 	IsError bool   `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
 	// Where the call was not answered: "not_delivered", "unknown" (it may have run, and is not run again), "rejected",
-	// "timeout", "cancelled" or "invalid" (never sent: no such tool, bad arguments).
+	// "timeout", "cancelled", "refused" (the mode of the run does not permit the tool) or "invalid" (never sent: no such tool,
+	// bad arguments).
 	Outcome string `protobuf:"bytes,5,opt,name=outcome,proto3" json:"outcome,omitempty"`
 	// NODE_NOT_CONNECTED, TOOL_TIMEOUT, ... where outcome has one.
 	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
@@ -110,7 +111,7 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%+v", spec)
 		}
 	}
-	plan := tool.Filter(tool.ModePlan, all)
+	plan := approval.Policy{RunMode: tool.ModePlan}.Offer(all)
 	var names []string
 	for _, each := range plan {
 		names = append(names, each.Spec().Name)

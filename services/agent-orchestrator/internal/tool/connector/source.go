@@ -39,7 +39,7 @@ type Source struct {
 func New(gateways Gateways) *Source { return &Source{gateways: gateways, patience: usual} }
 
 // Tools implements [tool.Source]. In plan mode there are none, and in ask mode nobody is told to use them: they would not run
-// ([tool.Filter]).
+// (approval.Policy.Offer).
 func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
 	if scope.Mode == tool.ModePlan {
 		return tool.Kit{}, nil

@@ -1,12 +1,35 @@
-package tool_test
+package approval_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
+
+// plain is a tool of a spec.
+type plain tool.Spec
+
+func (p plain) Spec() tool.Spec { return tool.Spec(p) }
+
+func (p plain) Call(context.Context, tool.Invocation) (tool.Result, error) {
+	return tool.Result{Text: "ran " + p.Name}, nil
+}
+
+// placed is one of a node.
+type placed struct{ plain }
+
+func (placed) Place(context.Context) (tool.Place, error) { return tool.Place{Node: "desk"}, nil }
+
+func names(tools []tool.Tool) (out []string) {
+	for _, t := range tools {
+		out = append(out, t.Spec().Name)
+	}
+	return out
+}
 
 func everything() []tool.Tool {
 	return []tool.Tool{
@@ -21,7 +44,7 @@ func everything() []tool.Tool {
 	}
 }
 
-func TestFilter(t *testing.T) {
+func TestOffer(t *testing.T) {
 	t.Parallel()
 	for mode, want := range map[string]struct{ runs, placeholders []string }{
 		tool.ModeAgent: {runs: names(everything())},
@@ -35,22 +58,23 @@ func TestFilter(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			var runs, placeholders []string
-			for _, offered := range tool.Filter(mode, everything()) {
+			policy := approval.Policy{RunMode: mode, Mode: approval.RunEverything}
+			for _, offered := range policy.Offer(everything()) {
 				spec := offered.Spec()
 				result, err := offered.Call(t.Context(), tool.Invocation{})
-				switch {
-				case err != nil:
-					t.Errorf("%s: %v", spec.Name, err)
-				case result.Text == "ran "+spec.Name:
+				decision := policy.Decide(spec, tool.Place{})
+				if err == nil && result.Text == "ran "+spec.Name {
 					runs = append(runs, spec.Name)
-				default:
-					placeholders = append(placeholders, spec.Name)
-					if _, ok := offered.(tool.Placed); ok || !result.IsError || !strings.Contains(result.Text, "switch to Agent mode") {
-						t.Errorf("%s is no placeholder: %+v", spec.Name, result)
+					if decision.Verdict == approval.Refuse {
+						t.Errorf("%s is offered and refused", spec.Name)
 					}
-					if spec.Confirm || !spec.ReadOnly || !strings.Contains(spec.Description, "Agent mode") {
-						t.Errorf("%s as a placeholder: %+v", spec.Name, spec)
-					}
+					continue
+				}
+				placeholders = append(placeholders, spec.Name)
+				_, ok := offered.(tool.Placed)
+				if ok || decision.Verdict != approval.Refuse || !strings.Contains(err.Error(), "switch to Agent mode") ||
+					!strings.Contains(spec.Description, "Agent mode") {
+					t.Errorf("%s is no placeholder: %+v, %v, %+v", spec.Name, result, err, decision)
 				}
 			}
 			if !slices.Equal(runs, want.runs) || !slices.Equal(placeholders, want.placeholders) {
