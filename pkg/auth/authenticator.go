@@ -50,8 +50,8 @@ func New(cfg Config, log *slog.Logger) (*Authenticator, error) {
 	}
 	a := &Authenticator{mode: JWT, origins: origins}
 	switch {
-	case cfg.Secret != "":
-		a.verify = staticVerifier([]byte(cfg.Secret.Reveal()), "HS256")
+	case cfg.Secret.First() != "":
+		a.verify = secretVerifier(cfg.Secret)
 	case cfg.PublicKey != "":
 		a.verify, err = publicVerifier(cfg.PublicKey)
 	default:

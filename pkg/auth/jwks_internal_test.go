@@ -82,7 +82,7 @@ func (s *keyServer) publish(t *testing.T, keys map[string]any) {
 // remote returns an Authenticator for the keys of s that waits pause between fetches of unknown keys.
 func remote(t *testing.T, s *keyServer, pause time.Duration) *Authenticator {
 	t.Helper()
-	a, err := New(Config{JWKSURL: s.URL}, nil)
+	a, err := New(Config{JWKSURL: s.URL, Issuer: "https://issuer.example", Audience: "hecaton"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func newEd(t *testing.T) ed25519.PrivateKey {
 
 func tokenOf(t *testing.T, key any, kid string) string {
 	t.Helper()
-	token, err := Mint(key, Claims{User: "alice", KeyID: kid, Expires: time.Now().Add(time.Hour)})
+	token, err := Mint(key, Claims{User: "alice", Issuer: "https://issuer.example", Audience: "hecaton", KeyID: kid, Expires: time.Now().Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,13 +120,13 @@ func TestJWKS(t *testing.T) {
 	s.publish(t, map[string]any{"ed": ed.Public(), "ec": ec.Public(), "oct": shared})
 	a := remote(t, s, time.Hour)
 
-	symmetric := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "alice", "exp": time.Now().Add(time.Hour).Unix()})
+	symmetric := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "alice", "iss": "https://issuer.example", "aud": "hecaton", "exp": time.Now().Add(time.Hour).Unix()})
 	symmetric.Header["kid"] = "oct"
 	withShared, err := symmetric.SignedString(shared)
 	if err != nil {
 		t.Fatal(err)
 	}
-	odd := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"sub": "alice", "exp": time.Now().Add(time.Hour).Unix()})
+	odd := jwt.NewWithClaims(jwt.SigningMethodEdDSA, jwt.MapClaims{"sub": "alice", "iss": "https://issuer.example", "aud": "hecaton", "exp": time.Now().Add(time.Hour).Unix()})
 	odd.Header["kid"] = 7
 	withOddKid, err := odd.SignedString(crypto.Signer(ed))
 	if err != nil {

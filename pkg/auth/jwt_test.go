@@ -158,7 +158,8 @@ func TestAlgorithmConfusion(t *testing.T) {
 	}
 	unsigned := raw(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, nil, goodMap())
 	byKind := map[string]auth.Config{
-		"secret": {Secret: secret}, "RSA": {PublicKey: rsaPEM}, "EC": {PublicKey: pemOf(t, p256.Public())},
+		"secret": {Secret: secret}, "RSA": {PublicKey: rsaPEM, Issuer: issuer, Audience: audience},
+		"EC":                     {PublicKey: pemOf(t, p256.Public()), Issuer: issuer, Audience: audience},
 		"public key as a secret": {Secret: config.Secret(rsaPEM)},
 	}
 	tokens := map[string]string{
@@ -192,8 +193,8 @@ func TestAlgorithmConfusion(t *testing.T) {
 	for kind, cfg := range byKind {
 		a := authenticator(t, cfg)
 		for name, token := range tokens {
-			if kind == "public key as a secret" && name == "HS256 with the RSA PEM" {
-				continue // then it is the secret
+			if kind == "public key as a secret" && strings.HasPrefix(name, "HS256 with the RSA PEM") {
+				continue // then it is the secret, of which blanks around it are no part
 			}
 			t.Run(kind+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -250,6 +251,8 @@ func TestConfig(t *testing.T) {
 		"no key":           {auth.Config{}, "exactly one of JWT_SECRET, JWT_PUBLIC_KEY and JWT_JWKS_URL; 0 are set"},
 		"two keys":         {auth.Config{Secret: secret, JWKSURL: "https://x"}, "2 are set"},
 		"a short secret":   {auth.Config{Secret: "hunter2"}, "has 7 bytes; HS256 needs at least 32"},
+		"a short second":   {auth.Config{Secret: secret + ",hunter2"}, "number 2 of those between commas, has 7 bytes"},
+		"only commas":      {auth.Config{Secret: " , "}, "0 are set"},
 		"a small RSA key":  {auth.Config{PublicKey: pemOf(t, &small.PublicKey)}, "1024 bits; at least 2048"},
 		"a curve without":  {auth.Config{PublicKey: pemOf(t, ecKey(t, elliptic.P224()).Public())}, "P-224 has no JWT algorithm"},
 		"a private key":    {auth.Config{PublicKey: private}, `holds "PRIVATE KEY", not a public key`},
@@ -261,9 +264,57 @@ func TestConfig(t *testing.T) {
 		"an origin":        {auth.Config{Secret: secret, Origins: []string{"example.org"}}, `"example.org" is not an origin`},
 		"one when trusted": {auth.Config{Mode: auth.Trusted, Origins: []string{"example.org"}}, "is not an origin"},
 	} {
+		if name != "two keys" && (tt.cfg.PublicKey != "" || tt.cfg.JWKSURL != "") {
+			tt.cfg.Issuer, tt.cfg.Audience = issuer, audience
+		}
 		if _, err := auth.New(tt.cfg, nil); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.says)
 		}
+	}
+}
+
+// Whose key others use, too, needs to be told which tokens are for here; the message says what to set.
+func TestPublishedKeysNeedAnIssuerAndAnAudience(t *testing.T) {
+	t.Parallel()
+	rsaPEM := pemOf(t, &rsaKey().PublicKey)
+	for name, tt := range map[string]struct {
+		cfg  auth.Config
+		says []string // none where it is complete
+	}{
+		"a public key alone":       {auth.Config{PublicKey: rsaPEM}, []string{"JWT_PUBLIC_KEY needs JWT_ISSUER: set it", "JWT_PUBLIC_KEY needs JWT_AUDIENCE: set it"}},
+		"JWKS alone":               {auth.Config{JWKSURL: "https://x"}, []string{"JWT_JWKS_URL needs JWT_ISSUER: set it", "JWT_JWKS_URL needs JWT_AUDIENCE: set it"}},
+		"without an audience":      {auth.Config{JWKSURL: "https://x", Issuer: issuer}, []string{"JWT_JWKS_URL needs JWT_AUDIENCE"}},
+		"without an issuer":        {auth.Config{PublicKey: rsaPEM, Audience: audience}, []string{"JWT_PUBLIC_KEY needs JWT_ISSUER"}},
+		"both":                     {auth.Config{PublicKey: rsaPEM, Issuer: issuer, Audience: audience}, nil},
+		"a secret is of both ends": {auth.Config{Secret: secret}, nil},
+	} {
+		_, err := auth.New(tt.cfg, nil)
+		if (err == nil) != (tt.says == nil) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, say := range tt.says {
+			if !strings.Contains(err.Error(), say) {
+				t.Errorf("%s: %v, want %q", name, err, say)
+			}
+		}
+	}
+}
+
+// While a secret is replaced tokens of either are taken, and of no third.
+func TestTwoSecretsAtATime(t *testing.T) {
+	t.Parallel()
+	fresh := config.Secret(strings.Repeat("n", 32))
+	a := authenticator(t, auth.Config{Secret: secret + ", " + fresh})
+	for _, key := range []config.Secret{secret, fresh} {
+		if id, err := a.Verify(t.Context(), mint(t, key, good())); err != nil || id.User != "alice" {
+			t.Errorf("%v, %v", id, err)
+		}
+	}
+	for _, key := range []config.Secret{secret + ", " + fresh, config.Secret(strings.Repeat("x", 32)), ""} {
+		token := raw(t, jwt.SigningMethodHS256, []byte(key.Reveal()), nil, goodMap())
+		_, err := a.Verify(t.Context(), token)
+		wantRefusal(t, err, auth.Unauthenticated, token)
 	}
 }
 

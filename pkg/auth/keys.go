@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
 )
 
 // verifier finds the key of a token, and names the algorithms that tokens may use. Both come from the configuration:
@@ -26,6 +28,15 @@ func staticVerifier(key any, methods ...string) verifier {
 	return verifier{methods, func(context.Context) jwt.Keyfunc {
 		return func(*jwt.Token) (any, error) { return key, nil }
 	}}
+}
+
+// secretVerifier takes HS256 tokens of any of the secrets: two while they are replaced.
+func secretVerifier(secrets config.Secret) verifier {
+	var set jwt.VerificationKeySet
+	for _, key := range secrets.Keys() {
+		set.Keys = append(set.Keys, []byte(key.Reveal()))
+	}
+	return staticVerifier(set, "HS256")
 }
 
 // publicVerifier reads a PEM public key or certificate, given inline or as the path of a file.

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"errors"
+	"fmt"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -13,7 +14,7 @@ import (
 // ServiceAuth is how services know each other over gRPC: by mutual TLS, by a shared token, or by both. With neither,
 // whoever reaches the port is believed.
 type ServiceAuth struct {
-	Token      config.Secret `conf:"service-token" env:"SERVICE_TOKEN" help:"token that services show each other"`
+	Token      config.Secret `conf:"service-token" env:"SERVICE_TOKEN" help:"token that services show each other; of several, separated by commas, the first is shown and all are accepted"`
 	Cert       string        `conf:"service-tls-cert" env:"SERVICE_TLS_CERT" help:"PEM file with this service's certificate"`
 	Key        string        `conf:"service-tls-key" env:"SERVICE_TLS_KEY" help:"PEM file with the certificate's key"`
 	CA         string        `conf:"service-tls-ca" env:"SERVICE_TLS_CA" help:"PEM file with the authorities that sign services"`
@@ -29,14 +30,16 @@ func (s ServiceAuth) Validate() error {
 	if s.tls() && (s.Cert == "" || s.Key == "" || s.CA == "") {
 		problems = append(problems, errors.New("mutual TLS needs SERVICE_TLS_CERT, SERVICE_TLS_KEY and SERVICE_TLS_CA"))
 	}
-	if n := len(s.Token); n > 0 && n < minServiceToken {
-		problems = append(problems, errors.New("SERVICE_TOKEN is shorter than 16 bytes"))
+	for i, token := range s.Token.Keys() {
+		if len(token) < minServiceToken {
+			problems = append(problems, fmt.Errorf("SERVICE_TOKEN, number %d of those between commas, is shorter than %d bytes", i+1, minServiceToken))
+		}
 	}
 	return errors.Join(problems...)
 }
 
 // Enabled reports whether strangers are kept out.
-func (s ServiceAuth) Enabled() bool { return s.tls() || s.Token != "" }
+func (s ServiceAuth) Enabled() bool { return s.tls() || s.Token.First() != "" }
 
 func (s ServiceAuth) tls() bool { return s.Cert != "" || s.Key != "" || s.CA != "" }
 
@@ -54,7 +57,7 @@ func (s ServiceAuth) ServerOptions() ([]grpc.ServerOption, error) {
 	if server != nil {
 		options = append(options, grpc.Creds(credentials.NewTLS(server)))
 	}
-	if s.Token != "" {
+	if s.Token.First() != "" {
 		gate := newTokenGate(s.Token)
 		options = append(options, grpc.ChainUnaryInterceptor(gate.unary), grpc.ChainStreamInterceptor(gate.stream))
 	}
@@ -75,8 +78,8 @@ func (s ServiceAuth) DialOptions() ([]grpc.DialOption, error) {
 		creds = credentials.NewTLS(client)
 	}
 	options := []grpc.DialOption{grpc.WithTransportCredentials(creds)}
-	if s.Token != "" {
-		options = append(options, grpc.WithPerRPCCredentials(perRPC{"authorization": "Bearer " + s.Token.Reveal()}))
+	if first := s.Token.First(); first != "" {
+		options = append(options, grpc.WithPerRPCCredentials(perRPC{"authorization": "Bearer " + first.Reveal()}))
 	}
 	return options, nil
 }

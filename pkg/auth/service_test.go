@@ -145,6 +145,26 @@ func TestServiceToken(t *testing.T) {
 	})
 }
 
+// While a token is replaced, in three steps, every two neighbours understand each other.
+func TestServiceTokenIsReplaced(t *testing.T) {
+	t.Parallel()
+	const fresh config.Secret = "another-token-for-services"
+	steps := []config.Secret{serviceToken, serviceToken + "," + fresh, fresh + "," + serviceToken, fresh}
+	for i, server := range steps {
+		address := serve(t, auth.ServiceAuth{Token: server})
+		for j, client := range steps {
+			want := codes.OK
+			if i == 0 && j > 1 || i == 3 && j < 2 {
+				want = codes.Unauthenticated
+			}
+			conn := dial(t, address, optionsOf(t, auth.ServiceAuth{Token: client})...)
+			if got := callUnary(within(t), conn); got != want {
+				t.Errorf("step %d calls step %d: %s, want %s", j, i, got, want)
+			}
+		}
+	}
+}
+
 func TestMutualTLS(t *testing.T) {
 	t.Parallel()
 	ca, strangers := newAuthority(t), newAuthority(t)

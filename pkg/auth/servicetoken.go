@@ -12,14 +12,27 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/config"
 )
 
-// tokenGate lets calls in that show the shared token.
+// tokenGate lets calls in that show one of the shared tokens: two while they are replaced.
 type tokenGate struct {
-	// want is the hash of the token: comparing hashes takes the same time whatever the length of what is shown.
-	want [sha256.Size]byte
+	// want are the hashes of the tokens: comparing hashes takes the same time whatever the length of what is shown.
+	want [][sha256.Size]byte
 }
 
-func newTokenGate(token config.Secret) tokenGate {
-	return tokenGate{sha256.Sum256([]byte(token.Reveal()))}
+func newTokenGate(tokens config.Secret) tokenGate {
+	var g tokenGate
+	for _, token := range tokens.Keys() {
+		g.want = append(g.want, sha256.Sum256([]byte(token.Reveal())))
+	}
+	return g
+}
+
+// knows compares with every token, so that the time does not tell which one it was.
+func (g tokenGate) knows(token string) bool {
+	got, match := sha256.Sum256([]byte(token)), 0
+	for _, want := range g.want {
+		match |= subtle.ConstantTimeCompare(got[:], want[:])
+	}
+	return match == 1
 }
 
 const healthService = "/grpc.health.v1.Health/"
@@ -33,8 +46,7 @@ func (g tokenGate) check(ctx context.Context, method string) error {
 		return refuse(Unauthenticated, nil, "one authorization entry with the service token is required")
 	}
 	scheme, token, _ := strings.Cut(values[0], " ")
-	got := sha256.Sum256([]byte(token))
-	if !strings.EqualFold(scheme, "Bearer") || subtle.ConstantTimeCompare(got[:], g.want[:]) != 1 {
+	if !strings.EqualFold(scheme, "Bearer") || !g.knows(token) {
 		return refuse(Unauthenticated, nil, "the service token is wrong")
 	}
 	return nil

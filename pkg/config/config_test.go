@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,6 +268,45 @@ func TestFile(t *testing.T) {
 			t.Errorf("%v does not wrap the cause", err)
 		}
 	})
+}
+
+// A key is the same key however it came: a line break at its end is the shell's.
+func TestSecretsDropALineBreakWhereverTheyStand(t *testing.T) {
+	t.Parallel()
+	for name, src := range map[string]config.Sources{
+		"environment":            {Environ: []string{"JWT_SECRET=s3cret\n"}},
+		"environment, CRLF":      {Environ: []string{"JWT_SECRET=s3cret\r\n"}},
+		"file of the variable":   {Environ: []string{"JWT_SECRET_FILE=" + write(t, "env", "s3cret\n")}},
+		"flag":                   {Args: []string{"--jwt-secret", "s3cret\n"}},
+		"file of the flag":       {Args: []string{"--jwt-secret-file", write(t, "flag", "s3cret\n")}},
+		"YAML":                   {Args: []string{"--config", write(t, "c.yaml", "jwt-secret: |\n  s3cret\n")}},
+		"nothing to be dropped":  {Environ: []string{"JWT_SECRET=s3cret"}},
+		"a file with none there": {Args: []string{"--jwt-secret-file", write(t, "bare", "s3cret")}},
+	} {
+		if s, err := load(t, src); err != nil || s.Key.Reveal() != "s3cret" {
+			t.Errorf("%s: %q, %v", name, s.Key.Reveal(), err)
+		}
+	}
+	if s, err := load(t, config.Sources{Environ: []string{"JWT_SECRET=s3cret\n\n"}}); err != nil || s.Key.Reveal() != "s3cret\n" {
+		t.Errorf("more than one is dropped: %q, %v", s.Key.Reveal(), err)
+	}
+	if _, err := load(t, config.Sources{Environ: []string{"JWT_SECRET=\n"}}); err == nil || !strings.Contains(err.Error(), "only a line break") {
+		t.Errorf("a line break as a secret: %v", err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[config.Secret][]config.Secret{
+		"": nil, " ,\n": nil, "a": {"a"}, "a,b": {"a", "b"}, "a, b": {"a", "b"}, "a\nb\n": {"a\nb"}, ",a,,b c,": {"a", "b c"},
+	} {
+		if got := text.Keys(); !slices.Equal(got, want) {
+			t.Errorf("%q: %d keys, want %d", text.Reveal(), len(got), len(want))
+		}
+		if first := text.First(); len(want) == 0 && first != "" || len(want) > 0 && first != want[0] {
+			t.Errorf("%q: the first is %q", text.Reveal(), first.Reveal())
+		}
+	}
 }
 
 func TestSecretsFromFiles(t *testing.T) {

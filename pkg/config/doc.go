@@ -24,7 +24,8 @@
 //   - Whatever is wrong is reported together, each with where it stood. An unknown flag or key names the nearest right
 //     one. A value is never guessed.
 //   - A [Secret] is never printed: not by an error, not by --help, not by fmt, slog or encoding/json. Each can come from
-//     a file instead: NAME_FILE in the environment, --name-file as a flag, name-file in the file.
+//     a file instead: NAME_FILE in the environment, --name-file as a flag, name-file in the file. One line break at its
+//     end is dropped wherever it came from. Where it may be several keys, they are a list ([Secret.Keys]).
 //   - An unknown variable of the environment is an error only with the program's own prefix.
 //   - An empty variable counts as not set.
 //   - A field that is not zero when Load is called keeps that value as its default.

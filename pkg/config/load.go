@@ -113,8 +113,14 @@ func (s *schema) finish(clean bool) []error {
 	return problems
 }
 
-// give sets f from text that stood at where. A secret's parse error would quote it, but its type has none.
+// give sets f from text that stood at where. A secret's parse error would quote it, but its type has none. One trailing line
+// break is not part of a secret, wherever it stood: `echo` ends with one, and whatever kept its output.
 func (f *field) give(where, text string) error {
+	if f.secret && text != "" {
+		if text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"); text == "" {
+			return fmt.Errorf("%s: is only a line break", where)
+		}
+	}
 	f.set = true
 	if err := setText(f.value, text); err != nil {
 		return fmt.Errorf("%s: %w", where, err)
@@ -122,17 +128,16 @@ func (f *field) give(where, text string) error {
 	return nil
 }
 
-// giveFromFile sets a secret from the file that where names. One trailing line break is not part of the secret.
+// giveFromFile sets a secret from the file that where names.
 func (f *field) giveFromFile(where, path string) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(raw), "\n"), "\r")
-	if text == "" {
+	if strings.Trim(string(raw), "\r\n") == "" {
 		return fmt.Errorf("%s: %s is empty", where, path)
 	}
-	return f.give(where, text)
+	return f.give(where, string(raw))
 }
 
 // names returns the ways to set f, for people.

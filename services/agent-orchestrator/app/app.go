@@ -77,7 +77,7 @@ func New(cfg Config, opts Options) (*App, error) {
 	if cfg.PodName == "" {
 		cfg.PodName, _ = os.Hostname() // only a name in logs
 	}
-	box, err := seal.New(cfg.secretKeys()...)
+	box, err := seal.New(cfg.SecretKeys.Keys()...)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
@@ -97,13 +96,4 @@ func (c Config) Validate() error {
 		}
 	}
 	return errors.Join(problems...)
-}
-
-// secretKeys are the configured keys, one by one.
-func (c Config) secretKeys() []config.Secret {
-	var keys []config.Secret
-	for key := range strings.SplitSeq(c.SecretKeys.Reveal(), ",") {
-		keys = append(keys, config.Secret(strings.TrimSpace(key)))
-	}
-	return keys
 }

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 const (
 	audience  = "hecaton"
+	issuer    = "https://login.example.org"
 	extension = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
 )
 
@@ -35,7 +36,7 @@ func start(t *testing.T) (*cluster.Cluster, *rsa.PrivateKey) {
 		t.Fatal(err)
 	}
 	return cluster.Start(t, cluster.Options{Gateway: func(_ int, c *gateway.Config) {
-		c.Auth = auth.Config{Mode: auth.JWT, PublicKey: publicPEM(t, key), Audience: audience, Origins: []string{extension, "https://app.example.org"}}
+		c.Auth = auth.Config{Mode: auth.JWT, PublicKey: publicPEM(t, key), Issuer: issuer, Audience: audience, Origins: []string{extension, "https://app.example.org"}}
 	}}), key
 }
 
@@ -50,7 +51,7 @@ func publicPEM(t *testing.T, key *rsa.PrivateKey) string {
 
 func mint(t *testing.T, key any, user string, change func(*auth.Claims)) string {
 	t.Helper()
-	claims := auth.Claims{User: ids.UserID(user), Audience: audience, Expires: time.Now().Add(time.Hour)}
+	claims := auth.Claims{User: ids.UserID(user), Issuer: issuer, Audience: audience, Expires: time.Now().Add(time.Hour)}
 	if change != nil {
 		change(&claims)
 	}
@@ -74,6 +75,8 @@ func forgeries(t *testing.T, key *rsa.PrivateKey) map[string]string {
 		"another key":          mint(t, other, "ana", nil),
 		"expired":              mint(t, key, "ana", func(c *auth.Claims) { c.Expires = time.Now().Add(-time.Hour) }),
 		"wrong audience":       mint(t, key, "ana", func(c *auth.Claims) { c.Audience = "somebody else" }),
+		"no audience":          mint(t, key, "ana", func(c *auth.Claims) { c.Audience = "" }),
+		"wrong issuer":         mint(t, key, "ana", func(c *auth.Claims) { c.Issuer = "https://evil.example" }),
 		"not yet valid":        mint(t, key, "ana", func(c *auth.Claims) { c.NotBefore = time.Now().Add(time.Hour) }),
 		"algorithm confusion":  mint(t, config.Secret(publicPEM(t, key)), "ana", nil), // HS256 keyed with the public key
 		"algorithm none":       "eyJhbGciOiJub25lIn0." + strings.Split(mint(t, key, "ana", nil), ".")[1] + ".",
@@ -224,5 +227,27 @@ func TestUsersDoNotSeeEachOther(t *testing.T) {
 	}
 	if r = g.Do(t, http.MethodPost, "/api/node/bind", "", `{"session_id":"s","node_id":"d"}`, bob); r.Status != http.StatusNotFound {
 		t.Errorf("bob bound ana's node: %d %s", r.Status, r.Raw)
+	}
+}
+
+// TestPublishedKeysNeedAnAudience: whoever the issuer signs for would be let in.
+func TestPublishedKeysNeedAnAudience(t *testing.T) {
+	t.Parallel()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := cluster.Start(t, cluster.Options{Gateways: -1})
+	for name, change := range map[string]func(*auth.Config){
+		"a public key": func(a *auth.Config) { a.PublicKey = publicPEM(t, key) },
+		"JWKS":         func(a *auth.Config) { a.JWKSURL = "https://login.example.org/keys" },
+	} {
+		cfg := c.GatewayConfig(0)
+		cfg.Auth = auth.Config{Mode: auth.JWT}
+		change(&cfg.Auth)
+		_, err := gateway.New(cfg, gateway.Options{})
+		if err == nil || !strings.Contains(err.Error(), "JWT_AUDIENCE: set it") || !strings.Contains(err.Error(), "JWT_ISSUER: set it") {
+			t.Errorf("%s without an audience: %v", name, err)
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 )
@@ -29,7 +30,7 @@ const (
 // LinksConfig is what Links are made of.
 type LinksConfig struct {
 	Bus    *bus.Conn
-	Token  string
+	Token  config.Secret
 	TLS    *tls.Config // nil for none
 	Logger *slog.Logger
 }

@@ -116,6 +116,13 @@ func TestAnswersArriveWholeOnceTheLinkIsUp(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { return p.budget.Used() == 0 }, "nothing stays counted")
 }
 
+// While a token is replaced the pod shows one and takes both.
+func TestTwoTokensAtATime(t *testing.T) {
+	t.Parallel()
+	p := start(t, func(c *peer.ServerConfig) { c.Token = "a new token of enough bytes, a token with spaces" })
+	testkit.Eventually(t, 10*time.Second, func() bool { return p.send(1, []byte("x")) }, "the token that is second is taken")
+}
+
 func TestStrangersAndOldAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*peer.ServerConfig){

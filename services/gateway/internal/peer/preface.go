@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
@@ -30,12 +31,12 @@ func header(number uint64, size int) []byte {
 	return b
 }
 
-// greet is the dialling side's part: it names the pod that is meant and shows the services' token.
-func greet(nc net.Conn, gateway ids.GatewayID, token string) error {
+// greet is the dialling side's part: it names the pod that is meant and shows the first of the services' tokens.
+func greet(nc net.Conn, gateway ids.GatewayID, token config.Secret) error {
 	if err := nc.SetDeadline(time.Now().Add(handshake)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(nc, "%s %s %s\n", protocol, bus.Token(string(gateway)), bus.Token(token)); err != nil {
+	if _, err := fmt.Fprintf(nc, "%s %s %s\n", protocol, bus.Token(string(gateway)), bus.Token(token.First().Reveal())); err != nil {
 		return err
 	}
 	answer := make([]byte, len(welcome))
@@ -52,8 +53,8 @@ func greet(nc net.Conn, gateway ids.GatewayID, token string) error {
 	return nc.SetDeadline(time.Time{})
 }
 
-// admit is the listening side's part.
-func admit(nc net.Conn, r *bufio.Reader, gateway ids.GatewayID, token string) error {
+// admit is the listening side's part. Any of the tokens will do.
+func admit(nc net.Conn, r *bufio.Reader, gateway ids.GatewayID, token config.Secret) error {
 	if err := nc.SetDeadline(time.Now().Add(handshake)); err != nil {
 		return err
 	}
@@ -67,11 +68,24 @@ func admit(nc net.Conn, r *bufio.Reader, gateway ids.GatewayID, token string) er
 		return fmt.Errorf("preface of another protocol")
 	case fields[1] != bus.Token(string(gateway)):
 		return fmt.Errorf("the peer looks for another pod")
-	case subtle.ConstantTimeCompare([]byte(fields[2]), []byte(bus.Token(token))) != 1:
+	case !accepts(token, fields[2]):
 		return fmt.Errorf("wrong service token")
 	}
 	if _, err := nc.Write([]byte(welcome)); err != nil {
 		return err
 	}
 	return nc.SetDeadline(time.Time{})
+}
+
+// accepts compares what was shown with every token there is; without one it has to be the empty one.
+func accepts(token config.Secret, shown string) bool {
+	keys := token.Keys()
+	if len(keys) == 0 {
+		keys = []config.Secret{""}
+	}
+	match := 0
+	for _, key := range keys {
+		match |= subtle.ConstantTimeCompare([]byte(shown), []byte(bus.Token(key.Reveal())))
+	}
+	return match == 1
 }

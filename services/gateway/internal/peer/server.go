@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 )
@@ -24,7 +25,7 @@ type ServerConfig struct {
 	Gateway ids.GatewayID
 	// Addr is listened on. Advertise is where other pods find it; where empty, it is derived from Addr.
 	Addr, Advertise string
-	Token           string
+	Token           config.Secret
 	TLS             *tls.Config // nil for none
 	Bus             *bus.Conn
 	Budget          *frame.Budget

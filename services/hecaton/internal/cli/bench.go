@@ -138,7 +138,7 @@ func (c benchConfig) tokens() func(user string) (string, error) {
 		if token, ok := known.Load(user); ok {
 			return token.(string), nil //nolint:forcetypeassert // nothing else is stored
 		}
-		token, err := auth.Mint(c.Secret, auth.Claims{
+		token, err := auth.Mint(c.Secret.First(), auth.Claims{
 			User: ids.UserID(user), Issuer: c.Issuer, Audience: c.Audience, Expires: time.Now().Add(lifetime),
 		})
 		if err == nil {

@@ -198,6 +198,8 @@ func TestUsage(t *testing.T) {
 		{"up --host 0.0.0.0", "trusted believes whoever comes"},
 		{"up --host 0.0.0.0 --auth-mode jwt --jwt-secret 0123456789abcdef0123456789abcdef", "gRPC is open to strangers"},
 		{"up --auth-mode jwt", "JWT_SECRET"},
+		{"up --auth-mode jwt --jwt-jwks-url https://x", "JWT_JWKS_URL needs JWT_AUDIENCE: set it"},
+		{"gateway --auth-mode jwt --open-services --jwt-jwks-url https://x", "JWT_JWKS_URL needs JWT_ISSUER: set it"},
 		{"call", "--user (HECATON_USER) is required"},
 		{"call --user ana", "which tool"},
 		{"call --user ana x y", `"y" must be key=value`},

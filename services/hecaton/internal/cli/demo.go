@@ -85,7 +85,7 @@ func demoToken(c auth.Config) (string, error) {
 	if c.Secret == "" {
 		return "", errors.New("with --auth-mode jwt it needs JWT_SECRET, to sign a token for its user")
 	}
-	return auth.Mint(c.Secret, auth.Claims{
+	return auth.Mint(c.Secret.First(), auth.Claims{
 		User: demoUser, Issuer: c.Issuer, Audience: c.Audience, Expires: time.Now().Add(time.Hour),
 	})
 }

@@ -42,7 +42,7 @@ func mintToken(_ context.Context, e Env) error {
 	if err := e.load("token", &cfg, nil); err != nil {
 		return err
 	}
-	token, err := auth.Mint(cfg.Secret, auth.Claims{
+	token, err := auth.Mint(cfg.Secret.First(), auth.Claims{
 		User: ids.UserID(cfg.User), Issuer: cfg.Issuer, Audience: cfg.Audience, Expires: time.Now().Add(cfg.TTL),
 	})
 	if err != nil {

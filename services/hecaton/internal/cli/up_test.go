@@ -218,7 +218,7 @@ func TestDemoOfAnotherKind(t *testing.T) {
 		if err := os.WriteFile(key, []byte(publicKey), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		code, _, err := do(t, append(free, "--demo", "--auth-mode", "jwt", "--jwt-public-key", key)...)
+		code, _, err := do(t, append(free, "--demo", "--auth-mode", "jwt", "--jwt-public-key", key, "--jwt-issuer", "i", "--jwt-audience", "a")...)
 		if code != 1 || !strings.Contains(err, "JWT_SECRET") {
 			t.Errorf("%d %s", code, err)
 		}
