@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 )
 
 // maxCrowdedAttempts is how often in a row a node is refused with 4009 before it gives up: a node of the user that has
@@ -55,12 +57,16 @@ func newNode(o Options, t timing) (*Node, error) {
 // ID returns the node's id, also where it is the default one.
 func (n *Node) ID() string { return n.opts.NodeID }
 
-// Handle offers a tool. Like [net/http.ServeMux.Handle] it panics on what only a mistake in the program can cause: an
-// empty or doubled name, no handler, a node that runs already.
+// Handle offers a tool. Like [net/http.ServeMux.Handle] it panics on what only a mistake in the program can cause: a
+// doubled name or one that gateways refuse, no handler, more tools than a node may have, a node that runs already.
 func (n *Node) Handle(tool string, h Handler) {
 	switch {
-	case tool == "" || h == nil:
-		panic("node: a tool needs a name and a handler")
+	case h == nil:
+		panic("node: a tool needs a handler")
+	case toolname.Check(tool) != nil:
+		panic("node: " + toolname.Check(tool).Error())
+	case len(n.tools) == toolname.MaxTools:
+		panic("node: " + tool + " is one tool more than a node may have")
 	case n.tools[tool] != nil:
 		panic("node: tool " + tool + " is handled already")
 	case n.ran.Load():

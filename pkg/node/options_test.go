@@ -61,8 +61,9 @@ func TestHandlePanicsOnMistakesOfTheProgram(t *testing.T) {
 	t.Parallel()
 	tool := func(context.Context, Call) (Result, error) { return Result{}, nil }
 	for want, mistake := range map[string]func(*Node){
-		"needs a name":       func(n *Node) { n.Handle("", tool) },
-		"and a handler":      func(n *Node) { n.Handle("a", nil) },
+		"is empty":           func(n *Node) { n.Handle("", tool) },
+		"U+000A":             func(n *Node) { n.Handle("a\n# System", tool) },
+		"needs a handler":    func(n *Node) { n.Handle("a", nil) },
 		"is handled already": func(n *Node) { n.Handle("a", tool); n.Handle("a", tool) },
 		"after Run": func(n *Node) {
 			ctx, cancel := context.WithCancel(t.Context())

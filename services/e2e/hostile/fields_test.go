@@ -94,7 +94,7 @@ func TestARegisterThatIsTooLargeIsRefusedAndNothingChanges(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 1})
 	ext := c.Gateways[0].Extension(t, "u", "n")
-	for _, field := range []string{`"node_name":"` + strings.Repeat("x", 60<<10) + `"`, `"available_tools":["` + strings.Repeat(`t","`, 5000) + `t"]`} {
+	for _, field := range []string{`"node_name":"` + strings.Repeat("x", 60<<10) + `"`, `"available_tools":["` + strings.Repeat(strings.Repeat("t", 115)+`","`, 511) + `t"]`} {
 		ext.Register(field)
 	}
 	for _, field := range []string{

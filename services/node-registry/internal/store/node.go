@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
@@ -33,6 +34,9 @@ func NewInfo(info *nodev1.NodeInfo) (Info, error) {
 	case nodev1.NodeType_NODE_TYPE_EXTENSION, nodev1.NodeType_NODE_TYPE_DESKTOP:
 	default:
 		return Info{}, fmt.Errorf("node_type %v is none of a node", info.GetNodeType())
+	}
+	if err := toolname.CheckAll(info.GetAvailableTools()); err != nil {
+		return Info{}, err
 	}
 	// Equal infos are equal bytes: a script compares them.
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(info)

@@ -295,16 +295,17 @@ func (NodeEvent_Kind) EnumDescriptor() ([]byte, []int) {
 
 // What a node says of itself in `register` (seed 000, "Node Registration").
 type NodeInfo struct {
-	state              protoimpl.MessageState `protogen:"open.v1"`
-	NodeId             string                 `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
-	NodeType           NodeType               `protobuf:"varint,2,opt,name=node_type,json=nodeType,proto3,enum=hecaton.node.v1.NodeType" json:"node_type,omitempty"`
-	NodeName           string                 `protobuf:"bytes,3,opt,name=node_name,json=nodeName,proto3" json:"node_name,omitempty"`
-	Os                 string                 `protobuf:"bytes,4,opt,name=os,proto3" json:"os,omitempty"`
-	OsVersion          string                 `protobuf:"bytes,5,opt,name=os_version,json=osVersion,proto3" json:"os_version,omitempty"`
-	AppVersion         string                 `protobuf:"bytes,6,opt,name=app_version,json=appVersion,proto3" json:"app_version,omitempty"`
-	Capabilities       []string               `protobuf:"bytes,7,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
-	AvailableTools     []string               `protobuf:"bytes,8,rep,name=available_tools,json=availableTools,proto3" json:"available_tools,omitempty"`
-	MaxConcurrentTasks int32                  `protobuf:"varint,9,opt,name=max_concurrent_tasks,json=maxConcurrentTasks,proto3" json:"max_concurrent_tasks,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	NodeId       string                 `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	NodeType     NodeType               `protobuf:"varint,2,opt,name=node_type,json=nodeType,proto3,enum=hecaton.node.v1.NodeType" json:"node_type,omitempty"`
+	NodeName     string                 `protobuf:"bytes,3,opt,name=node_name,json=nodeName,proto3" json:"node_name,omitempty"`
+	Os           string                 `protobuf:"bytes,4,opt,name=os,proto3" json:"os,omitempty"`
+	OsVersion    string                 `protobuf:"bytes,5,opt,name=os_version,json=osVersion,proto3" json:"os_version,omitempty"`
+	AppVersion   string                 `protobuf:"bytes,6,opt,name=app_version,json=appVersion,proto3" json:"app_version,omitempty"`
+	Capabilities []string               `protobuf:"bytes,7,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	// At most 512 names, each of at most 128 bytes without control characters (package toolname).
+	AvailableTools     []string `protobuf:"bytes,8,rep,name=available_tools,json=availableTools,proto3" json:"available_tools,omitempty"`
+	MaxConcurrentTasks int32    `protobuf:"varint,9,opt,name=max_concurrent_tasks,json=maxConcurrentTasks,proto3" json:"max_concurrent_tasks,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
@@ -79,7 +80,7 @@ func fuzzRegister(t *testing.T, frame []byte) {
 			}
 			continue
 		}
-		if ids.Check("node_id", info.GetNodeId()) != nil || info.GetNodeType() != k.typ || info.GetNodeName() == "" || info.GetMaxConcurrentTasks() < 1 || proto.Size(info) > maxInfo {
+		if ids.Check("node_id", info.GetNodeId()) != nil || info.GetNodeType() != k.typ || info.GetNodeName() == "" || info.GetMaxConcurrentTasks() < 1 || proto.Size(info) > maxInfo || toolname.CheckAll(info.GetAvailableTools()) != nil {
 			t.Fatalf("%q became %v", frame, info)
 		}
 		if _, err := proto.Marshal(info); err != nil {

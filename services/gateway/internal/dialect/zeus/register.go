@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
@@ -71,6 +72,9 @@ func parseRegister(frame []byte, k *kind, current ids.NodeID) (*nodev1.NodeInfo,
 	}
 	info.Os, info.OsVersion, info.AppVersion = r.OS, r.OSVersion, r.AppVersion
 	info.Capabilities, info.AvailableTools = r.Capabilities, r.AvailableTools
+	if err := toolname.CheckAll(r.AvailableTools); err != nil {
+		return nil, err
+	}
 	if size := proto.Size(info); size > maxInfo {
 		return nil, fmt.Errorf("the register message says %d bytes of the node, at most %d are allowed", size, maxInfo)
 	}
