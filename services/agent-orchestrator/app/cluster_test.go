@@ -241,7 +241,7 @@ func TestCancelFromAnotherPod(t *testing.T) {
 func TestRunOfAKilledPod(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, cfg app.Config, model *modeltest.Server) {
-		model.Script(modeltest.Say("half ").Stall(1), modeltest.Say("whole"))
+		model.Script(modeltest.Say("half ").Stall(1), modeltest.Say("half whole"))
 		victim := startProcess(t, cfg)
 		there, _ := pod(t, cfg)
 		one := invoke(t, t.Context(), agentv1.NewAgentServiceClient(dial(t, victim.addr)), "count")
@@ -250,10 +250,10 @@ func TestRunOfAKilledPod(t *testing.T) {
 		first := two.next()
 		victim.kill()
 		again := two.next()
-		if again.GetText().GetContent() != "whole" || again.GetText().GetReplaces() != first.GetText().GetMessageId() {
+		if again.GetText().GetContent() != "whole" || again.GetText().GetMessageId() != first.GetText().GetMessageId() {
 			t.Errorf("%v, then %v", first, again)
 		}
-		if got := two.end(); got.GetFinishReason() != "stop" || got.GetContent() != "whole" {
+		if got := two.end(); got.GetFinishReason() != "stop" || got.GetContent() != "half whole" {
 			t.Error(got)
 		}
 	})
@@ -264,7 +264,7 @@ func TestDrain(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(t *testing.T, cfg app.Config, model *modeltest.Server) {
 		gate := make(chan struct{})
-		model.Script(modeltest.Say("half ").Stall(1), modeltest.Say().Wait(gate).Then(modeltest.Say("whole")))
+		model.Script(modeltest.Say("half ").Stall(1), modeltest.Say("half ").Wait(gate).Then(modeltest.Say("whole")))
 		cfg.LeaseTTL = time.Hour // it is released, not waited for
 		here, stop := pod(t, cfg)
 		there, _ := pod(t, cfg)
@@ -282,7 +282,7 @@ func TestDrain(t *testing.T) {
 		}
 		close(gate)
 		two := follow(t, t.Context(), there, one.seq)
-		if got := two.end(); got.GetFinishReason() != "stop" || got.GetContent() != "whole" {
+		if got := two.end(); got.GetFinishReason() != "stop" || got.GetContent() != "half whole" {
 			t.Error(got)
 		}
 		<-stopped

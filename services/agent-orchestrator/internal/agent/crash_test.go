@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
@@ -52,35 +51,39 @@ func TestDiesWhileStreaming(t *testing.T) {
 	storetest.Each(t, diesWhileStreaming)
 }
 
+// What was heard of the dead pod's answer is said once.
 func diesWhileStreaming(t *testing.T, open func() *store.Store) {
-	w := newWorldOn(t, open)
-	gate := make(chan struct{})
-	defer close(gate)
-	w.model.Script(modeltest.Say("lost ", "words").Wait(gate), modeltest.Say("whole"))
-	dying := w.pod()
-	said := make(chan struct{})
-	var once sync.Once
-	dying.door.after = func(c store.Change) bool {
-		if c.Streaming != nil {
-			once.Do(func() { close(said) })
-		}
-		return false
-	}
-	s := dying.say("hi")
-	<-said
-	dying.door.slam()
-	w.pod()
-	got := dying.ended(s)
-	var first, second string
-	for _, e := range got {
-		if x := e.GetText(); x != nil && first == "" {
-			first = x.GetMessageId()
-		} else if x != nil && x.GetReplaces() != "" {
-			second = x.GetReplaces()
-		}
-	}
-	if got.text() != "whole" || first == "" || first != second {
-		t.Errorf("%q; %s is replaced by %s", got.text(), first, second)
+	for name, tt := range map[string]struct {
+		replaces bool
+		second   string
+		text     string
+	}{
+		"goes on":     {false, "lost words found", "lost words found"},
+		"is replaced": {true, "whole", "whole"},
+		"differs":     {false, "whole", "lost words"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldOn(t, open)
+			gate := make(chan struct{})
+			defer close(gate)
+			w.model.Script(modeltest.Say("lost ", "words").Wait(gate), modeltest.Say(tt.second))
+			dying := w.pod()
+			s := dying.invoke(&agentv1.InvokeRequest{Message: "hi", Replaces: tt.replaces})
+			testkit.Eventually(t, soon, func() bool {
+				kept, err := dying.store.Events(t.Context(), s.Ref, s.After, 0)
+				return err == nil && events(kept).heard() == "lost words"
+			}, "the text is kept")
+			dying.door.slam()
+			other := w.pod()
+			if tt.text != tt.second {
+				brokeOff(t, other, s, tt.text)
+				return
+			}
+			got := dying.ended(s)
+			if got.text() != tt.text || !tt.replaces && got.heard() != tt.text {
+				t.Errorf("%q, and %q to a client that knows no replaces: %v", got.text(), got.heard(), got)
+			}
+		})
 	}
 }
 
@@ -326,14 +329,14 @@ func stopsWhileStreaming(t *testing.T, open func() *store.Store) {
 	w := newWorldOn(t, open)
 	gate := make(chan struct{})
 	defer close(gate)
-	w.model.Script(modeltest.Say("lost").Wait(gate), modeltest.Say("whole"))
+	w.model.Script(modeltest.Say("whole").Wait(gate), modeltest.Say("whole story"))
 	leaving := w.pod()
 	s := leaving.say("go")
 	testkit.Eventually(t, soon, func() bool { return leaving.state(s).LastSeq > 0 }, "text came")
 	if err := leaving.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.pod().ended(s); got.text() != "whole" {
+	if got := w.pod().ended(s); got.heard() != "whole story" {
 		t.Errorf("%v", got)
 	}
 }
@@ -347,7 +350,7 @@ func manyRunsAreAdopted(t *testing.T, open func() *store.Store) {
 	w := newWorldOn(t, open)
 	gate := make(chan struct{})
 	defer close(gate)
-	w.model.Script(modeltest.Repeat(40, modeltest.Say("lost").Wait(gate))...)
+	w.model.Script(modeltest.Repeat(40, modeltest.Say("who").Wait(gate))...)
 	dying := w.pod()
 	var runs []agent.Started
 	for range 40 {

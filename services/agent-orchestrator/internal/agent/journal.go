@@ -15,6 +15,7 @@ type Journal interface {
 	Begin(ctx context.Context, b store.Begin) (store.Lease, store.State, error)
 	Decide(ctx context.Context, d store.Decide) (store.Lease, store.State, error)
 	Load(ctx context.Context, ref store.Ref) (store.State, error)
+	Heard(ctx context.Context, ref store.Ref, run, message string) (string, error)
 	// Commit outlasts an outage of the database for a while.
 	Commit(ctx context.Context, lease store.Lease, change store.Change) error
 	RequestCancel(ctx context.Context, ref store.Ref) (active bool, events []*agentv1.Event, err error)

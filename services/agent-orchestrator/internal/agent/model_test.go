@@ -7,33 +7,78 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
 )
 
-// An answer that was cut is asked for again, and says what it takes the place of; the third cut in a row is an error.
-func TestCutAnswers(t *testing.T) {
+// brokeOff says whether a run ended because its second answer was another one, and the conversation has what was read.
+func brokeOff(t *testing.T, p *pod, s agent.Started, read string) {
+	t.Helper()
+	got := p.ended(s)
+	if e := got[len(got)-2].GetError(); got.finish() != "error" || e.GetCode() != "ModelUnavailable" || !strings.Contains(e.GetMessage(), "broke off") {
+		t.Errorf("%v", got)
+	}
+	if got.heard() != read {
+		t.Errorf("a client that knows only texts heard %q", got.heard())
+	}
+	messages := p.state(s).Messages
+	if last := messages[len(messages)-1]; last.Role != "assistant" || last.Content != read {
+		t.Errorf("the conversation ends with %v", last)
+	}
+}
+
+// An answer that broke off is asked for again, and only what goes on from what was heard is said; the third that breaks off
+// in a row is an error.
+func TestAnswersThatBreakOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	cut := modeltest.Say("half", " a word").Cut(1)
-	w.model.Script(cut, cut, modeltest.Say("whole"))
+	less, more := modeltest.Say("ha", "lost").Cut(1), modeltest.Say("half", " a word", "lost").Cut(2)
+	w.model.Script(less, more, modeltest.Say("h", "alf a", " word, and more"))
 	p := w.pod()
 	s := p.say("hi")
-	if got := p.ended(s); got.text() != "whole" || got.finish() != "stop" {
+	got := p.ended(s)
+	if got.heard() != "half a word, and more" || got.text() != got.heard() || got.finish() != "stop" ||
+		got[len(got)-1].GetComplete().GetContent() != got.heard() {
 		t.Errorf("%q %v", got.text(), got)
 	}
-	w.model.Script(cut, cut, cut)
-	got := p.ended(p.invoke(&agentv1.InvokeRequest{Message: "more", SessionId: string(s.Session)}))
-	if e := got[len(got)-2].GetError(); got.finish() != "error" || e.GetCode() != "ModelUnavailable" {
+	w.model.Script(less, less, less)
+	got = p.ended(p.invoke(&agentv1.InvokeRequest{Message: "more", SessionId: string(s.Session)}))
+	if e := got[len(got)-2].GetError(); got.finish() != "error" || e.GetCode() != "ModelUnavailable" || got.heard() != "ha" {
 		t.Errorf("%v", got)
 	}
 }
 
-// Where nothing but calls follows a text that was cut, the text is taken back all the same.
-func TestCutBeforeCalls(t *testing.T) {
+// Where the second answer is another one, or a shorter one, the run ends.
+func TestAnswersThatDiffer(t *testing.T) {
+	t.Parallel()
+	for name, second := range map[string]modeltest.Answer{
+		"another": modeltest.Say("hello"), "shorter": modeltest.Say("ha"), "only a call": modeltest.Call("look", nil),
+		"late": modeltest.Say("hal", "ves"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, echo("look"))
+			w.model.Script(modeltest.Say("half", "lost").Cut(1), second)
+			p := w.pod()
+			brokeOff(t, p, p.say("hi"), "half")
+		})
+	}
+}
+
+// A client that asked for it hears another answer in place of one that broke off.
+func TestAnswersThatAreReplaced(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, echo("look"))
-	w.model.Script(modeltest.Say("half").Cut(1), modeltest.Call("look", nil), modeltest.Say("."))
+	cut := modeltest.Say("half", " a word").Cut(1)
+	w.model.Script(cut, cut, modeltest.Say("whole"))
 	p := w.pod()
-	if got := p.ended(p.say("hi")); got.text() != "." || len(got.results()) != 1 {
+	s := p.invoke(&agentv1.InvokeRequest{Message: "hi", Replaces: true})
+	if got := p.ended(s); got.text() != "whole" || got.finish() != "stop" {
+		t.Errorf("%q %v", got.text(), got)
+	}
+	// Where nothing but calls follows a text that broke off, the text is taken back all the same.
+	w.model.Script(cut, modeltest.Call("look", nil), modeltest.Say("."))
+	s = p.invoke(&agentv1.InvokeRequest{Message: "more", SessionId: string(s.Session), Replaces: true})
+	if got := p.ended(s); got.text() != "." || len(got.results()) != 1 {
 		t.Errorf("%q %v", got.text(), got)
 	}
 }

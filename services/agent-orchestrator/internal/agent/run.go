@@ -40,7 +40,7 @@ type run struct {
 	messages []store.Message
 	calls    []store.Call // of the last answer
 	steps    int
-	replaces string // the message_id of an answer that was cut, whose pieces no longer count
+	broken   broken // the answer that the next one goes on with, or takes the place of
 	text     string // of the last answer
 	measured measured
 	done     bool
@@ -106,7 +106,7 @@ func (r *run) close() {
 // open takes the state over.
 func (r *run) open(state store.State) (err error) {
 	r.page, r.ahead = pageAfter(&state, r.lease.Run), time.Until(state.Now)
-	r.messages, r.calls, r.steps, r.replaces = state.Messages, state.Calls, state.Run.Steps, state.Run.Streaming
+	r.messages, r.calls, r.steps, r.broken.id = state.Messages, state.Calls, state.Run.Steps, state.Run.Streaming
 	for i := len(r.messages) - 1; i >= 0 && r.text == ""; i-- {
 		if m := &r.messages[i]; m.Run == r.lease.Run && m.Role == roleAssistant {
 			r.text = m.Content
@@ -121,6 +121,11 @@ func (r *run) open(state store.State) (err error) {
 			return err
 		}
 		r.settings = &s
+	}
+	if r.broken.id != "" && !r.settings.Invoke.GetReplaces() {
+		if r.broken.heard, err = r.journal.Heard(r.hold, r.lease.Ref, r.lease.Run, r.broken.id); err != nil {
+			return &keepError{err}
+		}
 	}
 	if r.endpoint, r.window, err = r.e.endpoint(r.settings.Invoke.GetModel()); err != nil {
 		return err
@@ -210,6 +215,8 @@ func (r *run) fail(err error) error {
 	switch {
 	case errors.As(err, &model):
 		told.Code, told.Message = string(model.Code), model.Message
+	case errors.Is(err, errDiffers):
+		told.Code, told.Message = string(llm.ModelUnavailable), errDiffers.Error()
 	case errors.As(err, &refused):
 		told.Message, told.Details = refused.Reason.Title(), refused.Message
 	}

@@ -29,7 +29,7 @@ func (r *run) step() error {
 	r.trail.next(r.hold, r.steps+1)
 	answer, s, err := r.askModel()
 	if err != nil {
-		r.keepPartial(answer.Text, s)
+		r.keepPartial(answer.Text, s, err)
 		return err
 	}
 	r.e.metrics.steps.Inc()
@@ -57,6 +57,8 @@ func (r *run) askModel() (llm.Answer, *stream, error) {
 		switch {
 		case kept != nil:
 			return answer, s, kept
+		case err == nil && s.unheard != "":
+			return answer, s, errDiffers
 		case err == nil:
 			r.measured = measured{llm.Estimate(req), answer.Usage.Prompt}
 			return answer, s, nil
@@ -84,7 +86,7 @@ func (r *run) take(answer llm.Answer, s *stream) error {
 	calls := r.callsOf(answer, s)
 	plan, err := r.plan(calls)
 	if err != nil {
-		r.keepPartial(text, s)
+		r.keepPartial(text, s, err)
 		return err
 	}
 	s.finish()
@@ -141,9 +143,17 @@ func (r *run) remember(m store.Message) {
 	r.messages = append(r.messages, r.add(m))
 }
 
-// keepPartial keeps the text of an answer that the user cut short: it was read (facts, 15).
-func (r *run) keepPartial(text string, s *stream) {
-	if s == nil || text == "" || !errors.Is(context.Cause(r.ask), errCancelled) {
+// keepPartial keeps what was read of an answer that is not whole: the user cut it short, or it broke off and the model does
+// not go on with it.
+func (r *run) keepPartial(text string, s *stream, why error) {
+	differs := errors.Is(why, errDiffers)
+	if s == nil || !differs && !errors.Is(context.Cause(r.ask), errCancelled) {
+		return
+	}
+	if s.unheard != "" {
+		text = r.broken.heard
+	}
+	if text == "" {
 		return
 	}
 	s.finish()

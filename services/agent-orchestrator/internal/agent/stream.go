@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -25,13 +27,15 @@ type stream struct {
 	done chan struct{} // closed when the goroutine has
 
 	// owned by the goroutine that asks the model
+	unheard string   // of an answer that broke off: what this one has to say again before anything of it is news
 	callIDs []string // by index
 	begun   bool     // the goroutine runs
 	preview *time.Timer
 
 	// owned by whoever owns the ledger
-	said     bool   // a piece of this answer is on a page
-	replaces string // the message_id that the first piece takes the place of; "" for none, and after it
+	said     bool            // a piece of this answer is on a page
+	heard    strings.Builder // its text on pages; not kept where the client takes another text in its place
+	replaces string          // the message_id that the first piece takes the place of; "" for none, and after it
 
 	mu        sync.Mutex
 	pieces    []piece // guarded by mu
@@ -48,10 +52,18 @@ type piece struct {
 // previewAfter is how long a piece of a call waits for more.
 const previewAfter = 10 * time.Millisecond
 
+// newStream returns the stream of an answer. Where one broke off before it, the new one takes its place if the client asked
+// for that, and goes on with it otherwise: what was heard is not said again.
 func newStream(r *run) *stream {
-	s := &stream{
-		r: r, id: newMessageID(), replaces: r.replaces,
-		wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{}),
+	s := &stream{r: r, wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{})}
+	switch {
+	case r.broken.id == "":
+		s.id = newMessageID()
+	case r.settings.Invoke.GetReplaces():
+		s.id, s.replaces = newMessageID(), r.broken.id
+	default:
+		s.id, s.unheard, s.said = r.broken.id, r.broken.heard, true
+		s.heard.WriteString(r.broken.heard)
 	}
 	if !r.empty() {
 		s.begin()
@@ -60,8 +72,13 @@ func newStream(r *run) *stream {
 	return s
 }
 
-// take collects a piece; it waits for nobody.
+// take collects a piece; it waits for nobody. The error is errDiffers, or why nothing can be kept.
 func (s *stream) take(d llm.Delta) error {
+	if d.Call == nil && s.unheard != "" {
+		if err := s.hearAgain(&d.Text); err != nil || d.Text == "" {
+			return err
+		}
+	}
 	s.mu.Lock()
 	err, due := s.err, false
 	if d.Call != nil {
@@ -85,6 +102,21 @@ func (s *stream) take(d llm.Delta) error {
 	}
 	return nil
 }
+
+// hearAgain takes from text what was heard before.
+func (s *stream) hearAgain(text *string) error {
+	*text = tool.CleanText(*text)
+	n := min(len(*text), len(s.unheard))
+	if (*text)[:n] != s.unheard[:n] {
+		return errDiffers
+	}
+	*text, s.unheard = (*text)[n:], s.unheard[n:]
+	return nil
+}
+
+// errDiffers is an answer that does not go on with what was heard of the one that broke off. Its user reads it.
+var errDiffers = errors.New("the model's answer broke off, and asked again the model said something else; what was read is " +
+	"kept: send another message to go on from there")
 
 // begin starts the goroutine.
 func (s *stream) begin() {
@@ -167,6 +199,9 @@ func (s *stream) say(p piece) {
 	text := tool.CleanText(string(p.text))
 	if p.call == nil {
 		s.r.say(textEvent(&agentv1.Text{Content: text, MessageId: s.id, Replaces: s.takeReplaces()}))
+		if !s.r.settings.Invoke.GetReplaces() {
+			s.heard.WriteString(text)
+		}
 	} else {
 		s.sayReplaces()
 		p.call.Args = text
@@ -204,20 +239,26 @@ func (s *stream) stop() error {
 	return s.err
 }
 
-// finish puts the rest of a whole answer on the page.
+// finish puts the rest of an answer on the page; no other one follows it.
 func (s *stream) finish() {
 	s.sayPieces()
 	s.sayReplaces()
-	if s.said || s.r.replaces != "" {
+	if s.said || s.r.broken.id != "" {
 		none := ""
 		s.r.change.Streaming = &none
 	}
-	s.r.replaces = ""
+	s.r.broken = broken{}
 }
 
-// abandon leaves the rest of an answer that was cut: the next one takes its place.
+// abandon leaves an answer that broke off: the next one goes on with it, or takes its place.
 func (s *stream) abandon() {
 	if s.said {
-		s.r.replaces = s.id
+		s.r.broken = broken{id: s.id, heard: s.heard.String()}
 	}
+}
+
+// broken is an answer that broke off after clients had heard of it; the zero value is none.
+type broken struct {
+	id    string // its message_id
+	heard string // the text that was said; empty where the client takes another one in its place
 }

@@ -337,6 +337,15 @@ func (es events) text() string {
 	return b.String()
 }
 
+// heard is what a client has that takes every piece of text.
+func (es events) heard() string {
+	var b strings.Builder
+	for _, e := range es {
+		b.WriteString(e.GetText().GetContent())
+	}
+	return b.String()
+}
+
 func (es events) finish() string { return es[len(es)-1].GetComplete().GetFinishReason() }
 
 func (es events) results() (out []*agentv1.ToolCallResult) {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -86,4 +87,32 @@ func (s *Store) Events(ctx context.Context, ref Ref, after int64, limit int) ([]
 		return err
 	})
 	return out[:min(len(out), limit)], err
+}
+
+// Heard returns the text that the events of a run say under a message_id, without what it took the place of.
+func (s *Store) Heard(ctx context.Context, ref Ref, run, message string) (string, error) {
+	var text strings.Builder
+	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		text.Reset()
+		return s.db.read(ctx, []statement{{
+			sql: `SELECT e.last_seq, e.data FROM sessions s JOIN events e ON e.session = s.id` + byRef +
+				` AND e.run_id = ? ORDER BY e.last_seq`,
+			args: []any{string(ref.User), string(ref.Session), run},
+			row: func(scan func(...any) error) error {
+				var last int64
+				var data []byte
+				if err := scan(&last, &data); err != nil {
+					return err
+				}
+				events, err := unframe(data, string(ref.Session), run, last)
+				for _, e := range events {
+					if e.GetText().GetMessageId() == message {
+						text.WriteString(e.GetText().GetContent())
+					}
+				}
+				return err
+			},
+		}})
+	})
+	return text.String(), err
 }

@@ -64,6 +64,15 @@ func (o object) text(names ...string) (s string) {
 	return s
 }
 
+// flag reads true or false; what is not there is false.
+func (o object) flag(name string) (b bool) {
+	_, raw := o.find(name)
+	if raw != nil && json.Unmarshal(raw, &b) != nil {
+		o.fail(name, "must be true or false")
+	}
+	return b
+}
+
 func (o object) number(names ...string) *float64 {
 	name, raw := o.find(names...)
 	if raw == nil {

@@ -1,7 +1,9 @@
 package agentapi
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 
@@ -24,6 +26,7 @@ func invokeRequest(body []byte) (*agentv1.InvokeRequest, error) {
 		PreferredNodeId: o.text("preferred_node_id"),
 		OnDisconnect:    onDisconnect(o),
 		MaxSteps:        o.count("max_steps"),
+		Replaces:        o.flag("replaces"),
 	}
 	req.ToolInterruptConfig, _ = interruptRules(o, "tool_interrupt_config")
 	if req.GetMessage() == "" {
@@ -53,6 +56,7 @@ func resumeRequest(body []byte) (*agentv1.ResumeRequest, error) {
 			ToolCallId: d.text("tool_call_id"), ToolName: d.text("tool_name"), Decision: d.text("decision"),
 			Reason: d.text("reason"), ToolArgsJson: d.raw("tool_args", "parameters"), Digest: d.text("digest"),
 		})
+		req.NodeId = chosenNode(req.GetNodeId(), d)
 	}
 	if rules, given := interruptRules(o, "tool_interrupt_config"); given {
 		req.ToolInterruptConfig = &agentv1.InterruptConfig{Tools: rules}
@@ -64,6 +68,15 @@ func resumeRequest(body []byte) (*agentv1.ResumeRequest, error) {
 		return nil, *o.wrong
 	}
 	return req, checkIDs("session_id", req.GetSessionId(), "node_id", req.GetNodeId())
+}
+
+// chosenNode returns the node of a node selection, which clients name at the top of the body, in each decision, or in both.
+func chosenNode(before string, d object) string {
+	chosen := d.text("node_id")
+	if before != "" && chosen != "" && chosen != before {
+		d.fail("node_id", fmt.Sprintf("must be the one node that is chosen, and is not %q", before))
+	}
+	return cmp.Or(before, chosen)
 }
 
 // checkIDs takes pairs of a field's name and an id, which may be left out.

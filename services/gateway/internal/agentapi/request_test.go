@@ -50,6 +50,8 @@ func TestBodies(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"session_id":"s","llm_config":{"apiKey":"k"},"tool_call_results":[{"tool_call_id":"c","tool_name":"x","decision":"approved"}],"human_order":"use the second card"}`: `{"sessionId":"s",
 		  "model":{"apiKey":"k"},"toolCallResults":[{"toolCallId":"c","toolName":"x","decision":"approved"}],"humanOrder":"use the second card"}`,
+		`{"session_id":"s","tool_call_results":[{"tool_call_id":"c","decision":"approved","node_id":"n"},{"node_id":"n"}]}`: `{"sessionId":"s","nodeId":"n",
+		  "toolCallResults":[{"toolCallId":"c","decision":"approved"},{}]}`,
 		`{"session_id":"s","node_id":"n","on_disconnect":"continue"}`: `{"sessionId":"s","nodeId":"n","onDisconnect":"ON_DISCONNECT_CONTINUE"}`,
 		`{"session_id":"s","tool_call_results":[{"tool_call_id":"c","decision":"modified","tool_args":{"a":1},"digest":"d"},{"decision":"rejected","reason":"no","tool_args":null}]}`: `{"sessionId":"s",
 		  "toolCallResults":[{"toolCallId":"c","decision":"modified","toolArgsJson":"eyJhIjoxfQ==","digest":"d"},{"decision":"rejected","reason":"no"}]}`,

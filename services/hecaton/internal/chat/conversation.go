@@ -92,7 +92,7 @@ func (c *Conversation) Run(ctx context.Context) (finish string, err error) {
 // Say gives the agent a message and shows what it does, up to the end of the run. It returns the finish_reason; "interrupt"
 // where nobody decided what the run waits for.
 func (c *Conversation) Say(ctx context.Context, message string) (finish string, err error) {
-	body := map[string]any{"message": message, "session_id": c.session}
+	body := map[string]any{"message": message, "session_id": c.session, "replaces": true}
 	for name, value := range map[string]string{"mode": c.o.Mode, "preferred_node_id": c.o.Node} {
 		if value != "" {
 			body[name] = value

@@ -691,8 +691,11 @@ type InvokeRequest struct {
 	MaxSteps int32 `protobuf:"varint,10,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
 	// Also a name for retries: the same key answers with the run that it started before. Empty: none.
 	IdempotencyKey string `protobuf:"bytes,11,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Whether an answer that breaks off may be replaced by another one, as Text.replaces says. Otherwise only what goes on with
+	// the text that was heard is said, and the run ends with an error where the model says something else.
+	Replaces      bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *InvokeRequest) Reset() {
@@ -800,6 +803,13 @@ func (x *InvokeRequest) GetIdempotencyKey() string {
 		return x.IdempotencyKey
 	}
 	return ""
+}
+
+func (x *InvokeRequest) GetReplaces() bool {
+	if x != nil {
+		return x.Replaces
+	}
+	return false
 }
 
 type InvokeResponse struct {
@@ -2270,7 +2280,7 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\tR\acontent\"X\n" +
 	"\rInterruptRule\x12\x18\n" +
 	"\aenabled\x18\x01 \x01(\bR\aenabled\x12-\n" +
-	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\x88\x06\n" +
+	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\xa4\x06\n" +
 	"\rInvokeRequest\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x123\n" +
 	"\x05model\x18\x02 \x01(\v2\x1d.hecaton.agent.v1.ModelConfigR\x05model\x12\x1d\n" +
@@ -2284,7 +2294,8 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\ron_disconnect\x18\t \x01(\x0e2,.hecaton.agent.v1.InvokeRequest.OnDisconnectR\fonDisconnect\x12\x1b\n" +
 	"\tmax_steps\x18\n" +
 	" \x01(\x05R\bmaxSteps\x12'\n" +
-	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x1ag\n" +
+	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x12\x1a\n" +
+	"\breplaces\x18\f \x01(\bR\breplaces\x1ag\n" +
 	"\x18ToolInterruptConfigEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
 	"\x05value\x18\x02 \x01(\v2\x1f.hecaton.agent.v1.InterruptRuleR\x05value:\x028\x01\"c\n" +

@@ -241,8 +241,8 @@ type Text struct {
 	Content string                 `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
 	// One per answer of the model.
 	MessageId string `protobuf:"bytes,2,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
-	// On the first piece of an answer that takes the place of one that was cut off, by a pod's death or the model's: the
-	// message_id whose pieces no longer count.
+	// Where the invoke asked for it, on the first piece of an answer that takes the place of one that broke off, by a pod's
+	// death or the model's: the message_id whose pieces no longer count.
 	Replaces      string `protobuf:"bytes,3,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
