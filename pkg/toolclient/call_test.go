@@ -59,7 +59,7 @@ func TestCallIsPassedOnWhole(t *testing.T) {
 	sent := &toolv1.Call{
 		UserId: "ana", NodeId: "n", NodeType: nodev1.NodeType_NODE_TYPE_DESKTOP, SessionId: "s", PreferredNodeId: "p",
 		ToolName: "t", ArgumentsJson: []byte(`{"a":[1]}`), Timeout: durationpb.New(30 * time.Second),
-		Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+		Traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Epoch: 7,
 	}
 	fields := sent.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

@@ -64,7 +64,7 @@ func (c *Client) CallProgress(ctx context.Context, call *toolv1.Call, progress f
 	}
 	ctx, cancel := context.WithDeadline(ctx, end.Add(slack))
 	defer cancel()
-	r := retries{Client: c, end: end}
+	r := retries{Client: c, end: end, pinned: call.GetEpoch() != 0}
 	for {
 		s, err := r.next(ctx)
 		if err != nil {
@@ -123,6 +123,7 @@ func (c *Client) until(ctx context.Context, call *toolv1.Call, end time.Time) *t
 	return &toolv1.Call{
 		UserId: call.GetUserId(), NodeId: call.GetNodeId(), NodeType: call.GetNodeType(), SessionId: call.GetSessionId(),
 		PreferredNodeId: call.GetPreferredNodeId(), ToolName: call.GetToolName(), ArgumentsJson: call.GetArgumentsJson(),
+		Epoch: call.GetEpoch(),
 		// A gateway takes no timeout that is not positive.
 		Timeout:     durationpb.New(max(time.Until(end), time.Millisecond)),
 		Traceparent: parent,

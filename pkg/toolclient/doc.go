@@ -9,7 +9,7 @@
 //     is unknown. A call that was still waiting to be written goes to another gateway.
 //   - Of what a gateway answers only "not delivered" is tried again, and of that only what heals by itself, for as long as
 //     [Patience] and the call's own deadline allow: DRAINING and BUS_UNAVAILABLE at once on another gateway,
-//     NODE_NOT_CONNECTED and NODE_BUSY after a short pause. REQUIRES_SELECTION, TOOL_NOT_OFFERED and TOO_LARGE are not.
+//     NODE_NOT_CONNECTED and NODE_BUSY after a short pause, but for a call that names its node's connection (Call.epoch). REQUIRES_SELECTION, TOOL_NOT_OFFERED and TOO_LARGE are not.
 //     A budget bounds the second tries of all calls together, so that a cluster in trouble is not met with more of them.
 //   - Every failed call ends with an *[errs.Error], but for a call that no gateway could understand: that is a gRPC status
 //     of codes.InvalidArgument, or of codes.Internal where the gateway itself failed.

@@ -15,6 +15,8 @@ import (
 type retries struct {
 	*Client
 	end time.Time // of the call
+	// pinned: the call names its node's connection. One that is gone does not come back, so its end is not waited out.
+	pinned bool
 
 	last   error                     // why it was refused last
 	tried  map[*peer]bool            // the gateways that could not take it, in this round
@@ -79,7 +81,7 @@ func (r *retries) again(ctx context.Context, p *peer, err error) bool {
 	case errors.As(err, &unsent):
 		r.try(p)
 		return true
-	case errors.Is(err, errs.NodeNotConnected):
+	case errors.Is(err, errs.NodeNotConnected) && !r.pinned:
 		return r.pause(ctx, errs.NodeNotConnected, r.patience.NotConnected)
 	case errors.Is(err, errs.NodeBusy):
 		return r.pause(ctx, errs.NodeBusy, r.patience.Busy)

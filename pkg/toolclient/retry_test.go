@@ -46,6 +46,18 @@ func TestOneTryOnly(t *testing.T) {
 	}
 }
 
+// A connection that is gone does not come back: whoever named it looks for the node again.
+func TestAConnectionThatIsGoneIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	g := serve(t, "gw", fails(errs.NodeNotConnected))
+	c := dial(t, toolclient.Patience{}, g)
+	named := call("x")
+	named.NodeId, named.Epoch = "n", 7
+	if _, err := c.Call(t.Context(), named); !errors.Is(err, errs.NodeNotConnected) || total(g) != 1 {
+		t.Errorf("%v, %d tries", err, total(g))
+	}
+}
+
 // A reason that this client does not know yet is read with caution.
 func TestUnknownReason(t *testing.T) {
 	t.Parallel()

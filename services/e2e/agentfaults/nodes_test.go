@@ -16,7 +16,7 @@ func TestAnApprovalComesWhenItsNodeIsNotWhatItWas(t *testing.T) {
 		w := newWorld(t, cluster.Options{Database: database})
 		for name, change := range map[string]struct {
 			change func(u *user, session string)
-			runs   bool
+			asks   bool // again, since nobody can tell that it is the same device
 			why    string
 		}{
 			"gone": {why: "NODE_NOT_CONNECTED", change: func(u *user, _ string) {
@@ -52,10 +52,16 @@ func TestAnApprovalComesWhenItsNodeIsNotWhatItWas(t *testing.T) {
 					u.Fatalf("bind: %d %s", r.Status, r.Raw)
 				}
 			}},
-			"back at another gateway": {runs: true, change: func(u *user, _ string) {
+			"back at another gateway": {asks: true, change: func(u *user, _ string) {
 				u.node.Cut()
 				u.node = u.Gateways[1].Extension(u, u.name, "chrome")
 				u.node.Register(device("laptop"))
+			}},
+			"superseded by another device that says the same of itself": {asks: true, change: func(u *user, _ string) {
+				old := u.node
+				u.node = u.Gateways[1].Extension(u, u.name, "chrome")
+				u.node.Register(device("laptop"))
+				old.Ended()
 			}},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -68,13 +74,25 @@ func TestAnApprovalComesWhenItsNodeIsNotWhatItWas(t *testing.T) {
 					u.serve()
 				}
 				yes := w.Gateways[1].Resume(t, u.name, u.decision(s.Session, "approved", calls))
-				u.ends(yes, "stop")
-				u.wantSaid(yes, "done")
-				if change.runs {
+				if change.asks {
+					again := u.interrupted(yes)
+					if len(again) != 1 || again[0].ID != calls[0].ID || again[0].Digest == calls[0].Digest {
+						t.Errorf("asked about %v, then about %v", calls, again)
+					}
+					u.wantResults(yes, map[string]string{})
+					u.ledger.Once(t)
+					if r := w.Gateways[0].Post(t, "/api/agent/resume", u.name, marshal(t, u.decision(s.Session, "approved", calls))); r.Status != 422 {
+						t.Errorf("the first approval once more: %d %s", r.Status, r.Raw)
+					}
+					yes = w.Gateways[0].Resume(t, u.name, u.decision(s.Session, "approved", again))
+					u.ends(yes, "stop")
+					u.wantSaid(yes, "done")
 					u.wantResults(yes, map[string]string{"call_0": "1"})
 					u.ledger.Once(t, 1)
 					return
 				}
+				u.ends(yes, "stop")
+				u.wantSaid(yes, "done")
 				u.wantResults(yes, map[string]string{"call_0": "not_delivered"})
 				if told := u.told(); !strings.Contains(told, change.why) || !strings.Contains(told, "It did not run") {
 					t.Errorf("the model was told %q", told)

@@ -176,6 +176,36 @@ func TestNodeChangesMeanwhile(t *testing.T) {
 	}
 }
 
+// What was approved for a connection that is gone is asked about again, and runs once; what was to come after it waits.
+func TestNodeConnectsAnewMeanwhile(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
+		w, p, click, look, s := clickAndLook(t, open)
+		click.move(tool.Place{Node: "desk", Mark: "m1#2"}, nil)
+		first := p.state(s).Calls[0].Digest
+		s = p.resume(s, decision("call_0", "approved"))
+		got := p.ended(s)
+		if got.kinds() != "interrupt complete" || got.finish() != "interrupt" {
+			t.Fatalf("%s", got.kinds())
+		}
+		in := got.interrupt(t)
+		c := in.GetToolCalls()
+		if in.GetReason() != "approval" || len(c) != 1 || c[0].GetToolCallId() != "call_0" || c[0].GetDigest() == first || len(click.seen())+len(look.seen()) != 0 {
+			t.Fatalf("%v", in)
+		}
+		// The first question's digest is no answer to the second.
+		old := decision("call_0", "approved")
+		old.Digest = first
+		_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{old}})
+		wantReason(t, err, refusal.DigestDiffers)
+		w.model.Script(modeltest.Say("paid"))
+		got = p.ended(w.pod().resume(s, decision("call_0", "approved")))
+		if r := got.results(); len(r) != 2 || r[0].GetIsError() || r[1].GetIsError() || got.text() != "paid" || len(click.seen()) != 1 || len(look.seen()) != 1 {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
 func TestResumesRace(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, resumesRace)

@@ -19,6 +19,7 @@ const callTimeout = 60 * time.Second
 type outcome struct {
 	result  tool.Result
 	failure *tool.Failure // nil where answered
+	moved   bool          // not delivered, because what was approved is not there any more as it was shown
 }
 
 func unanswered(f *tool.Failure) outcome { return outcome{failure: f} }
@@ -41,6 +42,9 @@ func (r *run) runCalls() error {
 			n := r.neighbours(i)
 			if err := r.runTogether(r.calls[i : i+n]); err != nil {
 				return err
+			}
+			if anyCall(r.calls[i:i+n], func(c *store.Call) bool { return c.State == store.Waiting }) {
+				return nil // what comes after it waits, too
 			}
 			i += n
 			continue
@@ -84,7 +88,7 @@ func (r *run) runTogether(calls []store.Call) error {
 		return err
 	}
 	if len(calls) == 1 {
-		r.endCall(&calls[0], r.execute(&calls[0]))
+		r.settle(&calls[0], r.execute(&calls[0]))
 		return nil
 	}
 	type ended struct {
@@ -99,12 +103,23 @@ func (r *run) runTogether(calls []store.Call) error {
 	var failed error
 	for range calls {
 		e := <-endings
-		r.endCall(e.call, e.outcome)
+		r.settle(e.call, e.outcome)
 		if failed == nil {
 			failed = r.flush(r.hold)
 		}
 	}
 	return failed
+}
+
+// settle ends a call that has run, or was not delivered. One that was approved for a connection which its node has no more is
+// decided on again: nobody can tell the device that came back from another one.
+func (r *run) settle(c *store.Call, out outcome) {
+	if !out.moved {
+		r.endCall(c, out)
+		return
+	}
+	c.State, c.Decision, c.Decided = store.Waiting, "", time.Time{}
+	r.set(*c)
 }
 
 // execute runs one call that has started.
@@ -124,6 +139,7 @@ func (r *run) execute(c *store.Call) outcome {
 	}
 	return r.e.call(r.trail.under(r.work), t, tool.Invocation{
 		User: r.lease.User, Session: r.lease.Session, Run: r.lease.Run, CallID: c.ID, Args: c.Args, Node: c.Node, NodeMark: c.NodeMark,
+		Approved: c.Decision != "",
 	})
 }
 
@@ -160,7 +176,8 @@ func (e *Engine) call(ctx context.Context, t tool.Tool, in tool.Invocation) (out
 	}()
 	result, err := t.Call(bounded, in)
 	if err != nil {
-		return unanswered(failureOf(bounded, err))
+		var moved *tool.Moved
+		return outcome{failure: failureOf(bounded, err), moved: errors.As(err, &moved)}
 	}
 	return outcome{result: result}
 }

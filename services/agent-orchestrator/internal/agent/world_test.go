@@ -447,8 +447,14 @@ func (d *device) Call(ctx context.Context, in tool.Invocation) (tool.Result, err
 	if err != nil {
 		return tool.Result{}, err
 	}
-	if in.Node != at.Node || in.NodeMark != at.Mark {
-		return tool.Result{}, &tool.Failure{Outcome: tool.NotDelivered, Message: "another device"}
+	device, _, _ := strings.Cut(in.NodeMark, "#")
+	there, _, _ := strings.Cut(at.Mark, "#")
+	another := tool.Failure{Outcome: tool.NotDelivered, Message: "another device"}
+	switch {
+	case in.Node != at.Node || device != there:
+		return tool.Result{}, &another
+	case in.Approved && in.NodeMark != at.Mark:
+		return tool.Result{}, &tool.Moved{Failure: another}
 	}
 	return d.fake.Call(ctx, in)
 }

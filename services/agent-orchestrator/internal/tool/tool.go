@@ -74,6 +74,8 @@ type Invocation struct {
 	// Node and NodeMark are where it must run, for tools that are Placed.
 	Node     string
 	NodeMark string
+	// Approved: a person was asked, and shown this place. Then it has to be that very connection.
+	Approved bool
 }
 
 // Placed is a tool that runs on one of the user's nodes.
@@ -87,9 +89,17 @@ type Placed interface {
 // Place is one node.
 type Place struct {
 	Node string
-	// Mark changes where another device takes the same node id: type, name and system of the node.
+	// Mark changes where another device takes the same node id, or the same one connects anew: type, name and system of the
+	// node, and its connection.
 	Mark string
 }
+
+// Moved is the failure of an approved call whose node has another connection than the one that was shown: it was not
+// delivered, and may be asked about again.
+type Moved struct{ Failure }
+
+// Unwrap returns the failure, which is what it is where nobody can be asked.
+func (m *Moved) Unwrap() error { return &m.Failure }
 
 // Result is what a tool answered.
 type Result struct {

@@ -19,6 +19,7 @@ const (
 	headerReply  = "Hecaton-Reply"
 	headerIntake = "Hecaton-Intake"
 	headerTrace  = "Traceparent"
+	headerEpoch  = "Hecaton-Epoch"
 	headerAsker  = "Hecaton-Asker"
 	headerWeb    = "Hecaton-Web"
 )
@@ -33,6 +34,8 @@ type Call struct {
 	Kind     calls.Kind
 	// Type is what the node has to be; UNSPECIFIED where either will do.
 	Type nodev1.NodeType
+	// Epoch is the node's connection that is meant; 0 for whichever there is.
+	Epoch ids.Epoch
 	// Traceparent is the W3C trace context of the caller; empty where there is none.
 	Traceparent string
 	// Intake is the size in bytes of a frame that is too large for one message: the holder answers with the subject to
@@ -50,6 +53,9 @@ func (c Call) Header() nats.Header {
 	h := nats.Header{headerCall: {string(b)}}
 	if c.Traceparent != "" {
 		h[headerTrace] = []string{c.Traceparent}
+	}
+	if c.Epoch != 0 {
+		h[headerEpoch] = []string{strconv.FormatInt(int64(c.Epoch), 10)}
 	}
 	if c.Intake > 0 {
 		h[headerIntake] = []string{strconv.Itoa(c.Intake)}
@@ -72,8 +78,23 @@ func ParseCall(h nats.Header) (Call, error) {
 		ID: ids.CallID(fields[0]), Deadline: time.UnixMilli(ms), Kind: calls.Kind(fields[2][0] - '0'),
 		Type: nodev1.NodeType(fields[3][0] - '0'), Traceparent: get(h, headerTrace),
 	}
+	if c.Epoch, err = parseEpoch(h); err != nil {
+		return Call{}, err
+	}
 	c.Intake, err = parseIntake(h)
 	return c, err
+}
+
+func parseEpoch(h nats.Header) (ids.Epoch, error) {
+	raw := get(h, headerEpoch)
+	if raw == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(raw, 10, 64)
+	if err != nil || n <= 0 {
+		return 0, fmt.Errorf("%s header %q: want an epoch", headerEpoch, raw)
+	}
+	return ids.Epoch(n), nil
 }
 
 func parseIntake(h nats.Header) (int, error) {

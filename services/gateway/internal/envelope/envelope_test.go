@@ -16,7 +16,7 @@ func TestCallsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, want := range []envelope.Call{
 		{ID: "550e8400-e29b-41d4-a716-446655440000", Deadline: time.UnixMilli(1_700_000_000_123)},
-		{ID: "x", Deadline: time.UnixMilli(1), Kind: calls.Workflow, Type: nodev1.NodeType_NODE_TYPE_DESKTOP, Traceparent: "00-a-b-01", Intake: 9 << 20},
+		{ID: "x", Deadline: time.UnixMilli(1), Kind: calls.Workflow, Type: nodev1.NodeType_NODE_TYPE_DESKTOP, Traceparent: "00-a-b-01", Intake: 9 << 20, Epoch: 1_700_000_000_123},
 	} {
 		got, err := envelope.ParseCall(want.Header())
 		if err != nil || got != want {
@@ -47,12 +47,12 @@ func TestRepliesAreToldApart(t *testing.T) {
 }
 
 func FuzzParseCall(f *testing.F) {
-	f.Add("id 123 0 1", "12")
-	f.Add("", "")
-	f.Fuzz(func(t *testing.T, call, intake string) {
-		c, err := envelope.ParseCall(nats.Header{"Hecaton-Call": {call}, "Hecaton-Intake": {intake}})
-		if err == nil && (c.ID == "" || c.Intake < 0) {
-			t.Fatalf("%q, %q gave %+v", call, intake, c)
+	f.Add("id 123 0 1", "12", "7")
+	f.Add("", "", "")
+	f.Fuzz(func(t *testing.T, call, intake, epoch string) {
+		c, err := envelope.ParseCall(nats.Header{"Hecaton-Call": {call}, "Hecaton-Intake": {intake}, "Hecaton-Epoch": {epoch}})
+		if err == nil && (c.ID == "" || c.Intake < 0 || c.Epoch < 0 || epoch != "" && c.Epoch == 0) {
+			t.Fatalf("%q, %q, %q gave %+v", call, intake, epoch, c)
 		}
 	})
 }

@@ -76,10 +76,11 @@ func (h *Holder) retired(key ids.Node) bool {
 	return n != nil && n.Retired.Load()
 }
 
-// Deliver starts a call at a node of this pod. It reports whether the node is here; if not, sink hears nothing.
+// Deliver starts a call at a node of this pod. It reports whether the node is here, by the connection that is meant; if not,
+// sink hears nothing.
 func (h *Holder) Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) bool {
 	n := h.Hub.Find(key)
-	if n == nil {
+	if n == nil || c.Epoch != 0 && c.Epoch != n.Epoch() {
 		return false
 	}
 	if kind := n.Info().GetNodeType(); c.Type != nodev1.NodeType_NODE_TYPE_UNSPECIFIED && kind != c.Type {

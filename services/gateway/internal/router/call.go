@@ -35,6 +35,8 @@ type Target struct {
 // Request is a tool call.
 type Request struct {
 	Target
+	// Epoch is the connection of Node that is meant; 0 means whichever there is.
+	Epoch     ids.Epoch
 	Tool      string
 	Arguments []byte // a validated JSON object; empty means {}
 	// Deadline is absolute.
@@ -84,7 +86,7 @@ func (r *Router) Start(req Request, node ids.NodeID, sink calls.Sink) *Pending {
 	data := jsonrpc.Call{
 		ID: string(id), Tool: req.Tool, Arguments: req.Arguments, SessionID: string(req.Session),
 	}.Append(make([]byte, 0, size))
-	env := envelope.Call{ID: id, Deadline: req.Deadline, Kind: calls.Tool, Type: req.Type, Traceparent: req.Traceparent}
+	env := envelope.Call{ID: id, Deadline: req.Deadline, Kind: calls.Tool, Type: req.Type, Epoch: req.Epoch, Traceparent: req.Traceparent}
 	return r.start(ids.Node{User: req.User, Node: node}, env, data, req.Tool, sink)
 }
 

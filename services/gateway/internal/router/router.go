@@ -34,7 +34,7 @@ const (
 
 // Local reaches the nodes of this pod.
 type Local interface {
-	// Deliver starts a call and reports whether the node is here; if not, sink hears nothing.
+	// Deliver starts a call and reports whether the node is here, by the connection that is meant; if not, sink hears nothing.
 	Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) bool
 	// Cancel gives a call up and reports whether it was open here.
 	Cancel(key ids.Node, id ids.CallID, reason string) bool

@@ -70,6 +70,9 @@ func request(ctx context.Context, c *toolv1.Call) (router.Request, error) {
 		"preferred_node_id", c.GetPreferredNodeId()); err != nil {
 		return router.Request{}, err
 	}
+	if c.GetEpoch() < 0 || c.GetEpoch() > 0 && c.GetNodeId() == "" {
+		return router.Request{}, invalid("epoch must be that of a connection of the node that node_id names, or 0")
+	}
 	if err := object("arguments_json", c.GetArgumentsJson()); err != nil {
 		return router.Request{}, err
 	}
@@ -82,6 +85,7 @@ func request(ctx context.Context, c *toolv1.Call) (router.Request, error) {
 			User: ids.UserID(c.GetUserId()), Node: ids.NodeID(c.GetNodeId()), Type: c.GetNodeType(),
 			Session: ids.SessionID(c.GetSessionId()), Preferred: ids.NodeID(c.GetPreferredNodeId()),
 		},
-		Tool: c.GetToolName(), Arguments: c.GetArgumentsJson(), Deadline: end, Traceparent: cmp.Or(c.GetTraceparent(), obs.Traceparent(ctx)),
+		Epoch: ids.Epoch(c.GetEpoch()),
+		Tool:  c.GetToolName(), Arguments: c.GetArgumentsJson(), Deadline: end, Traceparent: cmp.Or(c.GetTraceparent(), obs.Traceparent(ctx)),
 	}, nil
 }

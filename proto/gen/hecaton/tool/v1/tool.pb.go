@@ -43,7 +43,10 @@ type Call struct {
 	// How long to wait for the answer; 60 s where unset (seed 000, "Tool Calls"). A deadline of the RPC shortens it.
 	Timeout *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// W3C trace context of this call, where the RPC's own metadata does not speak for it: on a stream of many calls.
-	Traceparent   string `protobuf:"bytes,9,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	Traceparent string `protobuf:"bytes,9,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
+	// The connection of node_id that is meant: Node.epoch, as a list or a choice of nodes told it. Where the node has another one
+	// by now, the call is not delivered (NODE_NOT_CONNECTED). 0 means whichever there is.
+	Epoch         int64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -139,6 +142,13 @@ func (x *Call) GetTraceparent() string {
 		return x.Traceparent
 	}
 	return ""
+}
+
+func (x *Call) GetEpoch() int64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
 }
 
 // Answer is what the node said, untouched.
@@ -1676,7 +1686,7 @@ var File_hecaton_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
-	"\x1ahecaton/tool/v1/tool.proto\x12\x0fhecaton.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1ahecaton/node/v1/node.proto\"\xd6\x02\n" +
+	"\x1ahecaton/tool/v1/tool.proto\x12\x0fhecaton.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1ahecaton/node/v1/node.proto\"\xec\x02\n" +
 	"\x04Call\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x126\n" +
@@ -1687,7 +1697,9 @@ const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\ttool_name\x18\x06 \x01(\tR\btoolName\x12%\n" +
 	"\x0earguments_json\x18\a \x01(\fR\rargumentsJson\x123\n" +
 	"\atimeout\x18\b \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12 \n" +
-	"\vtraceparent\x18\t \x01(\tR\vtraceparent\"p\n" +
+	"\vtraceparent\x18\t \x01(\tR\vtraceparent\x12\x14\n" +
+	"\x05epoch\x18\n" +
+	" \x01(\x03R\x05epoch\"p\n" +
 	"\x06Answer\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12!\n" +
 	"\vresult_json\x18\x02 \x01(\fH\x00R\n" +

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
@@ -139,7 +141,7 @@ func TestCall(t *testing.T) {
 	g, s := serve(t, node("desk", desktop, "read_file"))
 	read := named(t, gather(t, s, scope("s", "")), "read_file")
 	place, err := read.Place(t.Context())
-	if err != nil || place.Node != "desk" || place.Mark != `desktop|"the desk"|"linux"` {
+	if err != nil || place.Node != "desk" || place.Mark != `desktop|"the desk"|"linux"|1` {
 		t.Fatalf("%+v, %v", place, err)
 	}
 	for _, in := range []tool.Invocation{
@@ -354,6 +356,106 @@ func TestSomewhereElse(t *testing.T) {
 			}
 		})
 	}
+}
+
+// anew is a node that has connected again.
+func anew(n *nodev1.Node) *nodev1.Node {
+	n = proto.CloneOf(n)
+	n.Epoch++
+	return n
+}
+
+// What a person approved goes to the connection that was shown; to one that says the same of itself only when asked again.
+func TestConnectedAnew(t *testing.T) {
+	t.Parallel()
+	desk := node("desk", desktop, "click")
+	g, s := serve(t, desk)
+	click := named(t, gather(t, s, scope("s", "")), "click")
+	place, err := click.Place(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.become(anew(desk))
+	shown := tool.Invocation{Args: []byte(`{}`), Node: place.Node, NodeMark: place.Mark, Approved: true}
+	_, err = click.Call(t.Context(), shown)
+	var moved *tool.Moved
+	if !errors.As(err, &moved) {
+		t.Errorf("got %v", err)
+	}
+	wantFailure(t, err, tool.NotDelivered, errs.NodeNotConnected, "has connected anew since this call was approved")
+	if n := len(g.seen()); n != 0 {
+		t.Fatalf("%d calls reached a node", n)
+	}
+	again, err := click.Place(t.Context())
+	if err != nil || again == place {
+		t.Errorf("%v, %v", again, err)
+	}
+	shown.NodeMark = again.Mark
+	for _, in := range []tool.Invocation{shown, {Args: []byte(`{}`), Node: place.Node, NodeMark: place.Mark}} { // the second nobody was asked about
+		if _, err := click.Call(t.Context(), in); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, call := range g.seen() {
+		if call.GetNodeId() != "desk" || call.GetEpoch() != 2 {
+			t.Errorf("it went to %v", call)
+		}
+	}
+}
+
+// A device that takes the node's place between the look and the call gets nothing, also while the call is tried again.
+func TestExchangedBetweenTheLookAndTheCall(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		becomes  func(desk *nodev1.Node) *nodev1.Node
+		approved bool
+		says     string // where it is not delivered
+	}{
+		"by one that says something else": {becomes: func(desk *nodev1.Node) *nodev1.Node {
+			desk.Info.Os = "plan9"
+			return desk
+		}, says: "another device answers"},
+		"by one that says the same":                       {becomes: func(desk *nodev1.Node) *nodev1.Node { return desk }, approved: true, says: "has connected anew"},
+		"by one that says the same, and nobody was asked": {becomes: func(desk *nodev1.Node) *nodev1.Node { return desk }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			desk := node("desk", desktop, "click")
+			g, s := serve(t, desk)
+			connector.Hurry(s, 20*time.Second, 150*time.Millisecond, 0)
+			click := named(t, gather(t, s, scope("s", "")), "click")
+			place, err := click.Place(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.answers(func(call *toolv1.Call) *toolv1.CallsResponse { // as a holder does
+				if call.GetEpoch() == 1 {
+					g.nodes = []*nodev1.Node{anew(tt.becomes(proto.CloneOf(desk)))}
+					return fails(errs.NodeNotConnected)(call)
+				}
+				return ok(call)
+			})
+			_, err = click.Call(t.Context(), tool.Invocation{Args: []byte(`{}`), Node: place.Node, NodeMark: place.Mark, Approved: tt.approved})
+			if tt.says != "" {
+				if failure := failureIn(t, err); failure.Outcome != tool.NotDelivered || !strings.Contains(failure.Message, tt.says) || len(g.seen()) != 1 {
+					t.Errorf("%v, %d calls", err, len(g.seen()))
+				}
+				return
+			}
+			if calls := g.seen(); err != nil || len(calls) != 2 || calls[1].GetEpoch() != 2 {
+				t.Errorf("%v, %v", err, calls)
+			}
+		})
+	}
+}
+
+func failureIn(t *testing.T, err error) *tool.Failure {
+	t.Helper()
+	var failure *tool.Failure
+	if !errors.As(err, &failure) {
+		t.Fatalf("got %v", err)
+	}
+	return failure
 }
 
 func TestGivenUp(t *testing.T) {

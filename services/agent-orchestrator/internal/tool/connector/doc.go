@@ -9,7 +9,8 @@
 //     connected, has all of theirs, and the first call asks for a choice. Listing tools binds nothing.
 //   - A node that went away, or came, within the last seconds is waited for a little before its tools are listed.
 //   - A call goes to the node that was named when it was decided on, and only while the session still leads there and the
-//     same device answers: type, name and system are its mark. Else it is not delivered, and says why.
+//     same device answers: type, name and system. It names the connection that this was seen of, and reaches no other. What a
+//     person approved goes to the connection that was there when the person was asked, or comes back as a [tool.Moved].
 //   - What a node answers, whatever it is, becomes text for the model and images for the user: no answer is a failure.
 //   - Where the nodes' tools could not be looked up ([tool.Kit.Unlisted]), a call of one of them was not delivered: nobody is
 //     told that there is no such tool.

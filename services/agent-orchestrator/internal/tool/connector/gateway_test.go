@@ -81,7 +81,7 @@ func node(id string, kind nodev1.NodeType, tools ...string) *nodev1.Node {
 		Info: &nodev1.NodeInfo{
 			NodeId: id, NodeType: kind, NodeName: "the " + id, Os: "linux", AvailableTools: tools,
 		},
-		Status: nodev1.NodeStatus_NODE_STATUS_ONLINE, IsConnected: true,
+		Status: nodev1.NodeStatus_NODE_STATUS_ONLINE, IsConnected: true, Epoch: 1,
 	}
 }
 

@@ -33,11 +33,17 @@ var usual = patience{returning: 3 * time.Second, settling: time.Second, relist: 
 // A node that is waited for is looked for after firstLook, then after twice as long, up to lastLook.
 const firstLook, lastLook = 25 * time.Millisecond, 400 * time.Millisecond
 
-// mark tells one device from another that took its node id.
-func mark(n *nodev1.Node) string {
+// device is what a node says of itself: another device that took its node id says something else, unless it lies.
+func device(n *nodev1.Node) string {
 	info := n.GetInfo()
 	return strings.Join([]string{nodetype.Name(info.GetNodeType()), strconv.Quote(info.GetNodeName()), strconv.Quote(info.GetOs())}, "|")
 }
+
+// mark names the connection of a device. Nobody but the device at its other end can have the same.
+func mark(n *nodev1.Node) string { return device(n) + "|" + strconv.FormatInt(n.GetEpoch(), 10) }
+
+// sameDevice reports whether a node says of itself what the one of a mark said.
+func sameDevice(n *nodev1.Node, mark string) bool { return strings.HasPrefix(mark, device(n)+"|") }
 
 // registered reports whether a node has said what it is: until it does, it has the name that all such nodes have.
 func registered(n *nodev1.Node) bool {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -37,51 +39,63 @@ func (t *nodeTool) Place(ctx context.Context) (tool.Place, error) {
 	return tool.Place{Node: n.GetInfo().GetNodeId(), Mark: mark(n)}, nil
 }
 
-// Call implements [tool.Tool]. Where in.Node is empty it goes wherever the session leads.
+// Call implements [tool.Tool]. Where in.Node is empty it goes wherever the session leads. It names the connection at which the
+// node was looked at, so that nothing comes between the look and the call; where that connection is gone, the node is looked
+// for again.
 func (t *nodeTool) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
 	if err := tool.CheckArguments(t.spec, in.Args); err != nil {
 		return tool.Result{}, err
 	}
-	node, err := t.confirm(ctx, in)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	answer, err := t.gateways.Call(ctx, &toolv1.Call{
-		UserId: string(t.scope.User), SessionId: string(t.scope.Session), NodeId: node, ToolName: t.spec.Name,
+	call := &toolv1.Call{
+		UserId: string(t.scope.User), SessionId: string(t.scope.Session), ToolName: t.spec.Name,
 		ArgumentsJson: bytes.TrimSpace(in.Args), Timeout: durationpb.New(callTimeout(t.spec.Name, in.Args)),
-	})
-	if err != nil {
+	}
+	began := time.Now()
+	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+		n, err := t.confirm(ctx, in)
+		if err != nil {
+			return tool.Result{}, err
+		}
+		call.NodeId, call.Epoch = n.GetInfo().GetNodeId(), n.GetEpoch()
+		answer, err := t.gateways.Call(ctx, call)
+		if err == nil {
+			result := read(answer)
+			result.Node = answer.GetNodeId()
+			return result, nil
+		}
 		failure := failed(err)
-		switch errs.Reason(failure.Reason) {
+		switch reason := errs.Reason(failure.Reason); reason {
 		case errs.ToolNotOffered, errs.NodeNotConnected, errs.NodeDisconnected:
 			t.stale.Store(true)
+			if reason == errs.NodeNotConnected && time.Since(began) < t.patience.returning && sleep.For(ctx, pause) {
+				continue
+			}
 		}
 		return tool.Result{}, failure
 	}
-	result := read(answer)
-	result.Node = answer.GetNodeId()
-	return result, nil
 }
 
-// confirm returns the node to call: the one that was decided on, as long as the session still leads to it and it is the
-// same device.
-func (t *nodeTool) confirm(ctx context.Context, in tool.Invocation) (string, error) {
+// confirm returns the node to call: the one that was decided on, as long as the session still leads to it, it is the same
+// device, and, where a person decided, the same connection. The error is a *tool.Moved where it is all but that.
+func (t *nodeTool) confirm(ctx context.Context, in tool.Invocation) (*nodev1.Node, error) {
 	same := func(n *nodev1.Node) bool {
-		return in.Node == "" || n.GetInfo().GetNodeId() != in.Node || in.NodeMark == "" || mark(n) == in.NodeMark
+		return in.Node == "" || n.GetInfo().GetNodeId() != in.Node || in.NodeMark == "" || sameDevice(n, in.NodeMark)
 	}
 	n, err := t.locate(ctx, same)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	id := n.GetInfo().GetNodeId()
 	switch {
-	case in.Node != "" && id != in.Node:
-		return "", unsent("", fmt.Sprintf("this conversation is bound to another node now: the call was meant for %q, and %s was not called", in.Node, describe(n)))
+	case in.Node != "" && n.GetInfo().GetNodeId() != in.Node:
+		return nil, unsent("", fmt.Sprintf("this conversation is bound to another node now: the call was meant for %q, and %s was not called", in.Node, describe(n)))
 	case !n.GetIsConnected():
 		t.stale.Store(true)
-		return "", away(n)
+		return nil, away(n)
 	case !same(n):
-		return "", unsent("", fmt.Sprintf("another device answers to the id %q now; it was not called", in.Node))
+		return nil, unsent("", fmt.Sprintf("another device answers to the id %q now; it was not called", in.Node))
+	case in.Approved && in.Node != "" && in.NodeMark != mark(n):
+		return nil, &tool.Moved{Failure: *unsent(errs.NodeNotConnected,
+			fmt.Sprintf("%s has connected anew since this call was approved, and may be another device that says the same of itself", describe(n)))}
 	}
-	return id, nil
+	return n, nil
 }
