@@ -2,7 +2,6 @@ package bus
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,18 +11,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 )
-
-// Options of a connection to the bus.
-type Options struct {
-	// URL of one or more NATS servers, separated by commas.
-	URL string
-	// Name shows in the servers' connection lists.
-	Name string
-	// CredsFile is a NATS credentials file; optional.
-	CredsFile string
-	TLS       *tls.Config
-	Logger    *slog.Logger
-}
 
 // Conn is a pod's connection to the bus. It reconnects for as long as it is not closed.
 //
@@ -35,6 +22,7 @@ type Conn struct {
 	back   atomic.Int64 // Unix nanoseconds of the last reconnection; 0 before the first
 
 	overruns atomic.Int64 // times the bus dropped messages for this pod
+	denied   Denied
 
 	mu          sync.Mutex
 	reconnected []func()
@@ -53,16 +41,19 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	c := &Conn{closed: make(chan struct{}), leaving: make(map[*nats.Subscription]struct{})}
-	opts := []nats.Option{
-		nats.Name(o.Name),
+	opts, err := o.Admission()
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts,
 		nats.NoEcho(),
 		nats.MaxReconnects(-1),
-		nats.ReconnectWait(50 * time.Millisecond),
+		nats.ReconnectWait(50*time.Millisecond),
 		nats.ReconnectJitter(100*time.Millisecond, 100*time.Millisecond),
 		nats.ReconnectBufSize(-1),    // fail at once instead of buffering for a cluster that is away
 		nats.PingInterval(pingEvery), // a server that hangs is left after four to six seconds
 		nats.MaxPingsOutstanding(maxPings),
-		nats.FlusherTimeout(5 * time.Second),
+		nats.FlusherTimeout(5*time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil when it is closed on purpose
 				log.Warn("bus lost", "error", err)
@@ -81,15 +72,11 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 				log.Error("bus messages dropped: this pod does not keep up", "error", err)
 				return
 			}
-			log.Warn("bus", "error", err)
+			if !c.denied.note(err, log) {
+				log.Warn("bus", "error", err)
+			}
 		}),
-	}
-	if o.CredsFile != "" {
-		opts = append(opts, nats.UserCredentials(o.CredsFile))
-	}
-	if o.TLS != nil {
-		opts = append(opts, nats.Secure(o.TLS))
-	}
+	)
 	wait := 20 * time.Millisecond
 	for {
 		nc, err := nats.Connect(o.URL, opts...)

@@ -18,6 +18,7 @@ func (c *Conn) Measure(reg prometheus.Registerer, service string) {
 		Name: "hecaton_bus_overruns_total", Help: "Times the bus dropped messages because this pod did not keep up.",
 		ConstLabels: prometheus.Labels{"service": service},
 	}, func() float64 { return float64(c.overruns.Load()) }))
+	c.denied.Measure(reg, service)
 }
 
 // meter is a collector over one connection.

@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestRedisExpiresKeysAsTimePasses(t *testing.T) {
 	t.Parallel()
-	r, err := embedded.StartRedis("127.0.0.1:0")
+	r, err := embedded.StartRedis("127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestRedisExpiresKeysAsTimePasses(t *testing.T) {
 
 func TestNATSServesWithItsDefaults(t *testing.T) {
 	t.Parallel()
-	n, err := embedded.StartNATS("127.0.0.1:0")
+	n, err := embedded.StartNATS("127.0.0.1:0", embedded.Admission{Open: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +76,10 @@ func TestATakenAddressIsErrListen(t *testing.T) {
 	}
 	defer ln.Close()
 	taken := ln.Addr().String()
-	if _, err := embedded.StartRedis(taken); !errors.Is(err, embedded.ErrListen) {
+	if _, err := embedded.StartRedis(taken, nil); !errors.Is(err, embedded.ErrListen) {
 		t.Errorf("redis: %v, want ErrListen", err)
 	}
-	if _, err := embedded.StartNATS(taken); !errors.Is(err, embedded.ErrListen) {
+	if _, err := embedded.StartNATS(taken, embedded.Admission{Open: true}); !errors.Is(err, embedded.ErrListen) {
 		t.Errorf("nats: %v, want ErrListen", err)
 	}
 }
@@ -87,7 +87,7 @@ func TestATakenAddressIsErrListen(t *testing.T) {
 func TestNATSRefusesWhatIsNoAddress(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"", "127.0.0.1", "127.0.0.1:nats"} {
-		if n, err := embedded.StartNATS(addr); err == nil {
+		if n, err := embedded.StartNATS(addr, embedded.Admission{Open: true}); err == nil {
 			n.Close()
 			t.Errorf("%q was accepted", addr)
 		}
@@ -97,7 +97,7 @@ func TestNATSRefusesWhatIsNoAddress(t *testing.T) {
 // What is closed gives its address back at once, and comes back empty.
 func TestCloseFreesTheAddress(t *testing.T) {
 	t.Parallel()
-	r, err := embedded.StartRedis("127.0.0.1:0")
+	r, err := embedded.StartRedis("127.0.0.1:0", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestCloseFreesTheAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close()
-	if r, err = embedded.StartRedis(addr); err != nil {
+	if r, err = embedded.StartRedis(addr, nil); err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()

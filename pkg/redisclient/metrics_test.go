@@ -9,12 +9,13 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/redisclient"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
 )
 
 func TestFailuresAreCountedAndAnswersAreNot(t *testing.T) {
 	t.Parallel()
 	server := testkit.OwnRedis(t)
-	client, err := redisclient.Open(server.URL())
+	client, err := redisclient.Open(server.URL(), tlsfiles.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

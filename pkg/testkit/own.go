@@ -24,12 +24,16 @@ func OwnNATS(t testing.TB) *Server {
 // concerns each other's clients a moment later; a single one has no such moments.
 func NATSCluster(t testing.TB, servers int) (urls []string) {
 	t.Helper()
-	cluster, err := embedded.StartNATSCluster(servers)
+	cluster, err := embedded.StartNATSCluster(servers, admission)
 	if err != nil {
 		t.Fatalf("testkit: %v", err)
 	}
 	for _, n := range cluster {
-		t.Cleanup(n.Close)
+		t.Cleanup(func() {
+			if err := (closing{n}).stop(); err != nil {
+				t.Errorf("testkit: %v", err)
+			}
+		})
 		urls = append(urls, n.URL())
 	}
 	return urls
@@ -41,7 +45,9 @@ type RedisServer struct{ *Server }
 // OwnRedis starts a Redis for this test alone; it ends with the test. TEST_REDIS_URL is not consulted.
 func OwnRedis(t testing.TB) *RedisServer {
 	t.Helper()
-	return &RedisServer{own(t, redisKind)}
+	s := &RedisServer{own(t, redisKind)}
+	t.Cleanup(s.checkDenied) // before it ends
+	return s
 }
 
 func own(t testing.TB, k kind) *Server {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/embedded"
 )
 
@@ -16,8 +17,12 @@ func startRedisServer(port int) (backend, error) {
 	if err != nil {
 		return nil, errUnavailable
 	}
-	p, err := startProcess("Ready to accept connections", bin,
-		"--port", strconv.Itoa(port), "--bind", loopback, "--dir", os.TempDir(), "--save", "", "--appendonly", "no")
+	args := []string{"--port", strconv.Itoa(port), "--bind", loopback, "--dir", os.TempDir(), "--save", "", "--appendonly", "no"}
+	for _, s := range access.Services {
+		args = append(args, "--user", string(s), "on", ">"+admission.Passwords[s])
+		args = append(args, strings.Fields(s.Redis().Rules())...)
+	}
+	p, err := startProcess("Ready to accept connections", bin, args...)
 	if err != nil && strings.Contains(err.Error(), "Address already in use") {
 		return nil, fmt.Errorf("%w: %w", embedded.ErrListen, err)
 	}

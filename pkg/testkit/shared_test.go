@@ -9,7 +9,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
 )
 
 func TestSharedServersAnswer(t *testing.T) {
@@ -53,7 +52,7 @@ func TestLaunchOrder(t *testing.T) {
 	unreported(t)
 	missing := source{name: "missing", start: func(int) (backend, error) { return nil, errUnavailable }}
 	broken := source{name: "broken", start: func(int) (backend, error) { return nil, errors.New("no memory") }}
-	standIn := source{name: "double", standIn: true, start: inProcess(embedded.StartRedis)}
+	standIn := source{name: "double", standIn: true, start: inProcess(startMiniredis)}
 
 	for _, tc := range []struct {
 		name    string

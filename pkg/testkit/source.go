@@ -2,6 +2,8 @@ package testkit
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/embedded"
 )
@@ -15,10 +17,10 @@ type kind struct {
 var (
 	redisKind = kind{name: "redis", sources: []source{
 		{name: "redis-server on this machine", start: startRedisServer},
-		{name: "miniredis in this process (stand-in)", standIn: true, start: inProcess(embedded.StartRedis)},
+		{name: "miniredis in this process (stand-in)", standIn: true, start: inProcess(startMiniredis)},
 	}}
 	natsKind = kind{name: "nats", sources: []source{
-		{name: "nats-server in this process", start: inProcess(embedded.StartNATS)},
+		{name: "nats-server in this process", start: inProcess(startNATS)},
 	}}
 )
 
@@ -51,11 +53,19 @@ func inProcess[S closer](start func(addr string) (S, error)) func(port int) (bac
 	}
 }
 
+func startNATS(addr string) (*embedded.NATS, error) { return embedded.StartNATS(addr, admission) }
+
+func startMiniredis(addr string) (*embedded.Redis, error) { return embedded.StartRedis(addr, nil) }
+
 type closer interface{ Close() }
 
 type closing struct{ closer }
 
+// stop tells what a NATS server did not allow: a service of ours that tries it has a hole in package access.
 func (c closing) stop() error {
 	c.Close()
+	if n, ok := c.closer.(*embedded.NATS); ok && len(n.Denied()) > 0 {
+		return fmt.Errorf("NATS did not allow: %s", strings.Join(n.Denied(), "; "))
+	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/redisclient"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
@@ -23,7 +24,7 @@ func (a *App) closeStore(context.Context) error { return a.store.Close() }
 
 func (a *App) openFiles(ctx context.Context) (err error) {
 	if url := a.cfg.RedisURL.Reveal(); url != "" {
-		if a.redis, err = redisclient.Open(url); err != nil {
+		if a.redis, err = redisclient.Open(url, a.cfg.RedisTLS); err != nil {
 			return err
 		}
 		redisclient.Measure(a.metrics, service, a.redis)
@@ -52,7 +53,8 @@ func (a *App) openBus(ctx context.Context) (err error) {
 		return nil
 	}
 	a.bus, err = bus.Connect(ctx, bus.Options{
-		URL: a.cfg.NATSURL.Reveal(), Name: "agent-orchestrator " + a.cfg.PodName, CredsFile: a.cfg.NATSCreds, Logger: a.log,
+		URL: a.cfg.NATSURL.Reveal(), Name: "agent-orchestrator " + a.cfg.PodName, Service: access.AgentOrchestrator,
+		CredsFile: a.cfg.NATSCreds, TLS: a.cfg.NATSTLS, Logger: a.log,
 	})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/offlinemodel"
 	"github.com/hecaton-dev/hecaton/pkg/toolclient"
@@ -25,7 +26,7 @@ import (
 // playOrchestrator runs one as its own main does.
 func playOrchestrator(w wiring) (Addresses, error) {
 	cfg := orchestrator.Config{
-		PodName: w.Name, GRPCAddr: loopback, AdminAddr: loopback, NATSURL: config.Secret(w.NATS), Gateways: []string{w.Gateway},
+		PodName: w.Name, GRPCAddr: loopback, AdminAddr: loopback, NATSURL: as(access.AgentOrchestrator, w.NATS), Gateways: []string{w.Gateway},
 		DatabaseURL: config.Secret(w.Database), BlobURL: config.Secret("file://" + filepath.Join(w.Directory, "files")),
 		SecretKeys: config.Secret(base64.StdEncoding.EncodeToString(make([]byte, 32))),
 		LLM:        orchestrator.LLMOpenAI, OpenAIURL: w.Model, OpenAIModel: offlinemodel.Name,

@@ -10,14 +10,17 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"google.golang.org/grpc"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/embedded"
 	"github.com/hecaton-dev/hecaton/pkg/heap"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
@@ -132,6 +135,14 @@ const (
 	natsStarts = 10 * time.Second
 )
 
+// passwords are those of the services on the NATS server: what its checks cost is part of a call.
+var passwords = access.Passwords{access.Gateway: "bench", access.NodeRegistry: "bench", access.AgentOrchestrator: "bench"}
+
+// as returns a NATS server's URL with a service's credentials.
+func as(s access.Service, natsURL string) config.Secret {
+	return config.Secret(strings.Replace(natsURL, "://", "://"+url.UserPassword(string(s), passwords[s]).String()+"@", 1))
+}
+
 // playNATS runs a server with NATS's own defaults, and its monitoring.
 func playNATS(w wiring) (Addresses, error) {
 	const host = "127.0.0.1"
@@ -142,6 +153,7 @@ func playNATS(w wiring) (Addresses, error) {
 			opts.Routes = []*url.URL{{Scheme: "nats", Host: w.Cluster}}
 		}
 	}
+	embedded.Admission{Passwords: passwords, Open: true}.Apply(opts) // the relay is as it was: it shows nothing
 	s, err := server.NewServer(opts)
 	if err != nil {
 		return Addresses{}, err
@@ -160,7 +172,7 @@ func playNATS(w wiring) (Addresses, error) {
 func playRegistry(w wiring) (Addresses, error) {
 	cfg := registry.Config{
 		PodName: w.Name, GRPCAddr: loopback, AdminAddr: loopback,
-		RedisURL: config.Secret(w.Redis), NATSURL: config.Secret(w.NATS),
+		RedisURL: config.Secret(w.Redis), NATSURL: as(access.NodeRegistry, w.NATS),
 	}
 	if err := config.Defaults(&cfg); err != nil {
 		return Addresses{}, err
@@ -180,7 +192,7 @@ func playGateway(w wiring) (Addresses, error) {
 	heap.KeepHeadroom(heap.Headroom)
 	cfg := gateway.Config{
 		PodName: w.Name, HTTPAddr: loopback, GRPCAddr: loopback, AdminAddr: loopback, PeerAddr: loopback,
-		NATSURL: config.Secret(w.NATS), RegistryAddr: w.Registry, Auth: auth.Config{Mode: auth.Trusted},
+		NATSURL: as(access.Gateway, w.NATS), RegistryAddr: w.Registry, Auth: auth.Config{Mode: auth.Trusted},
 	}
 	if err := config.Defaults(&cfg); err != nil {
 		return Addresses{}, err

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
@@ -116,6 +117,19 @@ func Start(t testing.TB, opts Options) *Cluster {
 	return c
 }
 
+// natsURL has a service's credentials: pods may do what they may where they are deployed, and nothing else.
+func (c *Cluster) natsURL(s access.Service) config.Secret {
+	return config.Secret(testkit.As(s, c.opts.NATSURL))
+}
+
+// redisURL is like natsURL, where the Redis is the cluster's own.
+func (c *Cluster) redisURL(s access.Service) config.Secret {
+	if c.Redis == nil {
+		return config.Secret(c.opts.RedisURL)
+	}
+	return config.Secret(c.Redis.URLFor(s))
+}
+
 func (c *Cluster) logger() *slog.Logger {
 	if c.opts.Logger != nil {
 		return c.opts.Logger
@@ -150,7 +164,7 @@ func (c *Cluster) registryConfig(i int, addr string) registry.Config {
 	must(c.t, config.Defaults(&cfg))
 	cfg.PodName = fmt.Sprintf("registry-%d", i)
 	cfg.GRPCAddr, cfg.AdminAddr = addr, "127.0.0.1:0"
-	cfg.RedisURL, cfg.NATSURL = config.Secret(c.opts.RedisURL), config.Secret(c.opts.NATSURL)
+	cfg.RedisURL, cfg.NATSURL = c.redisURL(access.NodeRegistry), c.natsURL(access.NodeRegistry)
 	cfg.DrainDelay = 0
 	if c.opts.Registry != nil {
 		c.opts.Registry(&cfg)
@@ -205,7 +219,7 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	cfg.PodName = fmt.Sprintf("gateway-%d", i)
 	cfg.HTTPAddr, cfg.GRPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	cfg.PeerAddr = "127.0.0.1:0"
-	cfg.NATSURL = config.Secret(c.opts.NATSURL)
+	cfg.NATSURL = c.natsURL(access.Gateway)
 	cfg.RegistryAddr, cfg.OrchestratorAddr = c.registryTarget(), c.orchestratorTarget(i)
 	cfg.Auth.Mode = auth.Trusted
 	cfg.DrainDelay, cfg.DrainSpread, cfg.DrainGrace = 0, 200*time.Millisecond, 5*time.Second

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
@@ -76,7 +77,7 @@ func (o *Orchestrator) config() orchestrator.Config {
 	cfg.GRPCAddr, cfg.AdminAddr = o.GRPC, "127.0.0.1:0"
 	cfg.DatabaseURL, cfg.BlobURL = config.Secret(o.c.opts.Database), config.Secret("file://"+o.c.Blobs)
 	cfg.SecretKeys = config.Secret(base64.StdEncoding.EncodeToString([]byte("a key of these tests, 32 bytes..")))
-	cfg.RedisURL, cfg.NATSURL = config.Secret(o.c.opts.RedisURL), config.Secret(o.c.opts.NATSURL)
+	cfg.RedisURL, cfg.NATSURL = o.c.redisURL(access.AgentOrchestrator), o.c.natsURL(access.AgentOrchestrator)
 	cfg.LLM, cfg.LeaseTTL, cfg.DrainDelay, cfg.StopTimeout = orchestrator.LLMOffline, LeaseTTL, 0, 5*time.Second
 	if o.c.opts.Model != "" {
 		cfg.LLM, cfg.OpenAIURL, cfg.OpenAIModel = orchestrator.LLMOpenAI, o.c.opts.Model, modeltest.Model

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
@@ -16,7 +17,9 @@ func TestAfterAPartitionOfTheBusExactlyOneConnectionSurvives(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 2})
 	proxy := cluster.NewProxy(t, c.NATS.Addr())
-	c.StartGateway(func(cfg *gateway.Config) { cfg.NATSURL = config.Secret("nats://" + proxy.Addr()) })
+	c.StartGateway(func(cfg *gateway.Config) {
+		cfg.NATSURL = config.Secret(testkit.As(access.Gateway, "nats://"+proxy.Addr()))
+	})
 	whole, cut := c.Gateways[0], c.Gateways[2]
 	for round := range 6 {
 		user := "u" + strconv.Itoa(round)
@@ -52,7 +55,9 @@ func TestAPodThatHangsLosesCallsAloudAndItsConnectionAfterwards(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 2})
 	proxy := cluster.NewProxy(t, c.NATS.Addr())
-	hangs := c.StartGateway(func(cfg *gateway.Config) { cfg.NATSURL = config.Secret("nats://" + proxy.Addr()) })
+	hangs := c.StartGateway(func(cfg *gateway.Config) {
+		cfg.NATSURL = config.Secret(testkit.As(access.Gateway, "nats://"+proxy.Addr()))
+	})
 	l := &cluster.Ledger{User: "u", Node: "n"}
 	old := hangs.Extension(t, "u", "n")
 	old.Silent()

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
@@ -147,7 +148,8 @@ func stop(f func()) func(context.Context) error {
 
 func (a *App) startBus(ctx context.Context) (err error) {
 	a.bus, err = bus.Connect(ctx, bus.Options{
-		URL: a.cfg.NATSURL.Reveal(), Name: string(a.id), CredsFile: a.cfg.NATSCreds, Logger: a.log,
+		URL: a.cfg.NATSURL.Reveal(), Name: string(a.id), Service: access.Gateway, CredsFile: a.cfg.NATSCreds, TLS: a.cfg.NATSTLS,
+		Logger: a.log,
 	})
 	if err != nil {
 		return err

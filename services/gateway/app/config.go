@@ -7,6 +7,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
 )
 
@@ -20,10 +21,11 @@ type Config struct {
 	PodIP     string `conf:"pod-ip" env:"POD_IP" help:"IP of this pod"`
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9180" help:"address of health, metrics and profiles"`
 
-	NATSURL          config.Secret `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas"`
-	NATSCreds        string        `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
-	RegistryAddr     string        `conf:"registry-addr" env:"REGISTRY_ADDR" default:"127.0.0.1:9090" help:"node-registry: a gRPC target such as dns:///node-registry:9090, or addresses separated by commas"`
-	OrchestratorAddr string        `conf:"orchestrator-addr" env:"ORCHESTRATOR_ADDR" default:"127.0.0.1:9091" help:"agent-orchestrators: a gRPC target or addresses separated by commas; empty for none: no agent, tools or workspace are served"`
+	NATSURL          config.Secret   `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas, as nats://user:password@host:port where the bus has users"`
+	NATSCreds        string          `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
+	NATSTLS          tlsfiles.Config `conf:"nats-tls" env:"NATS_TLS_"`
+	RegistryAddr     string          `conf:"registry-addr" env:"REGISTRY_ADDR" default:"127.0.0.1:9090" help:"node-registry: a gRPC target such as dns:///node-registry:9090, or addresses separated by commas"`
+	OrchestratorAddr string          `conf:"orchestrator-addr" env:"ORCHESTRATOR_ADDR" default:"127.0.0.1:9091" help:"agent-orchestrators: a gRPC target or addresses separated by commas; empty for none: no agent, tools or workspace are served"`
 
 	Auth     auth.Config
 	Services auth.ServiceAuth

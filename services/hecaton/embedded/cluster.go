@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	servers "github.com/hecaton-dev/hecaton/pkg/embedded"
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
@@ -17,13 +18,15 @@ type Cluster struct {
 	Gateways      []Gateway
 	Registry      Service
 	Orchestrators []Service
-	// NATSURL and RedisURL are the servers in use.
+	// NATSURL and RedisURL are the servers in use; those of this process without the credentials that they want.
 	NATSURL, RedisURL config.Secret
 	// DataDir is the directory in use.
 	DataDir string
 
 	opts   Options
-	data   *data    // set before the pods start
+	nats   urls // set before the pods start, like the next two
+	redis  urls
+	data   *data
 	agents []string // where the orchestrators will serve; set before the gateways start
 	cancel context.CancelFunc
 	done   chan struct{} // closed when everything has stopped
@@ -39,6 +42,10 @@ type Gateway struct {
 
 // Service is where this machine reaches another pod, as host:port.
 type Service struct{ GRPC, Admin string }
+
+// urls are a server's URLs with the credentials of each service: servers of this process want other ones at each start, and
+// nobody outside of it knows them.
+type urls func(access.Service) config.Secret
 
 // Start starts a cluster and returns when all of it is ready. ctx bounds the starting; Stop ends the cluster.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
@@ -150,25 +157,31 @@ func stopAll(pods []*pod) error {
 
 func (c *Cluster) startNATS() (stop func(), err error) {
 	if c.NATSURL = c.opts.NATSURL; c.NATSURL != "" {
+		c.nats = func(access.Service) config.Secret { return c.NATSURL }
 		return func() {}, nil
 	}
-	s, err := servers.StartNATS("127.0.0.1:0")
+	s, err := servers.StartNATS("127.0.0.1:0", servers.Admission{Passwords: access.RandomPasswords()})
 	if err != nil {
 		return nil, err
 	}
 	c.NATSURL = config.Secret(s.URL())
+	c.nats = func(service access.Service) config.Secret { return config.Secret(s.URLFor(service)) }
 	return s.Close, nil
 }
 
 func (c *Cluster) startRedis() (stop func(), err error) {
 	if c.RedisURL = c.opts.RedisURL; c.RedisURL != "" {
+		c.redis = func(access.Service) config.Secret { return c.RedisURL }
 		return func() {}, nil
 	}
-	s, err := servers.StartRedis("127.0.0.1:0")
+	s, err := servers.StartRedis("127.0.0.1:0", access.RandomPasswords())
 	if err != nil {
 		return nil, err
 	}
+	c.RedisURL = config.Secret(s.URL())
 	// It shares the processors of this process: slow is not gone.
-	c.RedisURL = config.Secret(s.URL() + "?read_timeout=10s")
+	c.redis = func(service access.Service) config.Secret {
+		return config.Secret(s.URLFor(service) + "?read_timeout=10s")
+	}
 	return s.Close, nil
 }

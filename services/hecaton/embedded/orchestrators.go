@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
@@ -58,7 +59,7 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 	}
 	cfg.PodName = fmt.Sprintf("orchestrator-%d", i)
 	cfg.GRPCAddr, cfg.AdminAddr = c.agents[i], address(loopback, c.opts.OrchestratorPorts.plus(i).Admin)
-	cfg.NATSURL, cfg.RedisURL, cfg.DrainDelay = c.NATSURL, c.RedisURL, 0
+	cfg.NATSURL, cfg.RedisURL, cfg.DrainDelay = c.nats(access.AgentOrchestrator), c.redis(access.AgentOrchestrator), 0
 	cfg.DatabaseURL, cfg.BlobURL, cfg.SecretKeys = c.data.database, c.data.files, c.data.key
 	c.opts.Model.configure(&cfg)
 	if c.opts.Auth.Mode == auth.Trusted {

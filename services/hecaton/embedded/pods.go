@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
@@ -27,7 +28,7 @@ func (c *Cluster) startRegistry(ctx context.Context) (*pod, error) {
 	}
 	cfg.PodName = "registry-0"
 	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.RegistryPorts.GRPC), address(loopback, c.opts.RegistryPorts.Admin)
-	cfg.RedisURL, cfg.NATSURL, cfg.DrainDelay = c.RedisURL, c.NATSURL, 0
+	cfg.RedisURL, cfg.NATSURL, cfg.DrainDelay = c.redis(access.NodeRegistry), c.nats(access.NodeRegistry), 0
 	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
 	app, err := registry.New(cfg, registry.Options{Logger: c.opts.Logger, Version: c.opts.Version})
 	if err != nil {
@@ -63,7 +64,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.HTTPAddr, cfg.GRPCAddr = address(c.opts.Host, ports.HTTP), address(c.opts.Host, ports.GRPC)
 	cfg.AdminAddr = address(loopback, ports.Admin)
 	cfg.PeerAddr, cfg.PeerName = address(loopback, 0), loopback
-	cfg.NATSURL, cfg.RegistryAddr = c.NATSURL, "passthrough:///"+c.Registry.GRPC
+	cfg.NATSURL, cfg.RegistryAddr = c.nats(access.Gateway), "passthrough:///"+c.Registry.GRPC
 	cfg.Auth, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Services, c.opts.Trace
 	cfg.OrchestratorAddr = strings.Join(c.agents, ",")
 	cfg.DrainSpread, cfg.DrainDelay = drainSpread, 0

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
@@ -104,7 +105,7 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) openRedis(context.Context) (err error) {
 	a.redis = a.opts.Redis
 	if a.redis == nil {
-		if a.redis, err = redisclient.Open(a.cfg.RedisURL.Reveal()); err != nil {
+		if a.redis, err = redisclient.Open(a.cfg.RedisURL.Reveal(), a.cfg.RedisTLS); err != nil {
 			return err
 		}
 		redisclient.Measure(a.metrics, service, a.redis)
@@ -129,7 +130,12 @@ func (a *App) closeRedis(context.Context) error {
 func (a *App) openBus(context.Context) (err error) {
 	a.nats, a.closeNATS = a.opts.NATS, func() {}
 	if a.nats == nil {
-		a.nats, a.closeNATS, err = watch.Connect(a.cfg.NATSURL.Reveal(), a.cfg.PodName, a.cfg.NATSCreds, a.log)
+		denied := &bus.Denied{}
+		a.nats, a.closeNATS, err = watch.Connect(bus.Options{
+			URL: a.cfg.NATSURL.Reveal(), Name: a.cfg.PodName, Service: access.NodeRegistry, CredsFile: a.cfg.NATSCreds,
+			TLS: a.cfg.NATSTLS, Logger: a.log,
+		}, denied)
+		denied.Measure(a.metrics, service)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
 )
 
 // Config is a node-registry's configuration. A program that builds one in code fills the rest with [config.Defaults].
@@ -15,9 +16,11 @@ type Config struct {
 	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9090" help:"address of NodeRegistryService"`
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9190" help:"address of health, metrics and profiles"`
 
-	RedisURL  config.Secret `conf:"redis-url" env:"REDIS_URL" default:"redis://127.0.0.1:6379" help:"presence store; with ?addr=host:port, once or more, a Redis Cluster"`
-	NATSURL   config.Secret `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas"`
-	NATSCreds string        `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
+	RedisURL  config.Secret   `conf:"redis-url" env:"REDIS_URL" default:"redis://127.0.0.1:6379" help:"presence store; with ?addr=host:port, once or more, a Redis Cluster"`
+	RedisTLS  tlsfiles.Config `conf:"redis-tls" env:"REDIS_TLS_"`
+	NATSURL   config.Secret   `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas, as nats://user:password@host:port where the bus has users"`
+	NATSCreds string          `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
+	NATSTLS   tlsfiles.Config `conf:"nats-tls" env:"NATS_TLS_"`
 
 	NodesPerUser int           `conf:"nodes-per-user" env:"NODES_PER_USER" default:"10" help:"how many nodes of one user may be connected"`
 	Lease        time.Duration `conf:"lease" env:"LEASE" default:"60s" help:"how long a node is present without a sign of life"`

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/redisclient"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
 )
 
 // Each runs test once for each kind of Redis, each time with the URL of an empty one.
@@ -77,7 +78,7 @@ func drive(m *miniredis.Miniredis, stop <-chan struct{}) {
 // Client opens a client that is closed with the test.
 func Client(t testing.TB, url string) redis.UniversalClient {
 	t.Helper()
-	client, err := redisclient.Open(url)
+	client, err := redisclient.Open(url, tlsfiles.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var discard = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 func newFeed(t *testing.T) (*watch.Feed, *nats.Conn) {
 	t.Helper()
-	nc, closeNATS, err := watch.Connect(testkit.NATS(t), "test", "", discard)
+	nc, closeNATS, err := watch.Connect(bus.Options{URL: testkit.NATS(t), Name: "test", Logger: discard}, &bus.Denied{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,34 @@
+package access
+
+// Bus is what a service may do on the bus, as subjects of NATS: '*' stands for one token, '>' for the rest.
+type Bus struct {
+	// Publish are the subjects that it may send to, requests included.
+	Publish []string
+	// Subscribe are those that it may hear; with a second word, only as a member of that queue group.
+	Subscribe []string
+}
+
+// Inbox is the first part of the subjects to which answers to the service's own requests come. With the one that all
+// clients of NATS share, every service could hear every other's answers.
+func (s Service) Inbox() string { return "_INBOX_" + string(s) }
+
+// Bus returns what the service may do on the bus; nothing where there is no such service.
+func (s Service) Bus() Bus {
+	inbox := s.Inbox() + ".>"
+	switch s {
+	case Gateway:
+		const node = "hecaton.node.*.*."
+		const reply, intake, peer, web = "hecaton.reply.*.*", "hecaton.intake.*.*", "hecaton.peer.*", "hecaton.web.*"
+		return Bus{
+			Publish:   []string{node + "call", node + "send", node + "cancel", node + "fence", reply, intake, peer, web, inbox},
+			Subscribe: []string{node + "call holder", node + "send holder", node + "cancel", node + "fence", reply, intake, peer, web, inbox},
+		}
+	case NodeRegistry:
+		events := []string{"hecaton.event.node.*"}
+		return Bus{Publish: events, Subscribe: events}
+	case AgentOrchestrator:
+		runs := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*"}
+		return Bus{Publish: runs, Subscribe: runs}
+	}
+	return Bus{}
+}
