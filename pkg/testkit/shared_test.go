@@ -8,7 +8,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/redis/go-redis/v9"
-
 )
 
 func TestSharedServersAnswer(t *testing.T) {
