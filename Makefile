@@ -9,6 +9,8 @@ PKGS        ?= work
 GOTESTFLAGS ?=
 TIMEOUT     ?= 20m
 FUZZTIME    ?= 10000x
+VULNDB      ?= https://vuln.go.dev
+NIGHTLY     ?=
 BENCHFLAGS  ?=
 LOADFLAGS   ?=
 
@@ -107,12 +109,18 @@ fmt: ## gofmt everything
 lint: bin/golangci-lint ## golangci-lint over the workspace
 	bin/golangci-lint run $(patsubst %,./%/...,$(filter-out scripts/%,$(MODULES)))
 
-.PHONY: verify ci
+.PHONY: verify ci nightly vulncheck
 verify: ## check all that must hold of the code without running it
 	scripts/verify.sh
 
 ci: ## what CI runs: everything, on a Debian 12 machine, installing what is missing (as root)
 	bash .ci/run
+
+nightly: ## what CI leaves out because it takes long: bare tests, faults, Kubernetes, scaling, fuzzing, benchmark (as root)
+	scripts/ci/nightly.sh $(NIGHTLY)
+
+vulncheck: ## look for known vulnerabilities in what the programs call (VULNDB=file:///dir for a database of one's own)
+	scripts/vulncheck.sh $(VULNDB)
 
 # Tools that must see the workspace are built first: "go tool -modfile" works outside of one only.
 bin/gotest: $(wildcard scripts/tools/gotest/*.go)

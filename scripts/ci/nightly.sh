@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# What .ci/run leaves out, because it takes long and seldom breaks: about an hour, as root, on a Debian 12 machine with Go and
+# Node.js. It runs every night, and before a release.
+# Usage: nightly.sh [<step>]...     all of them where none is named; FUZZTIME and BENCHFLAGS as for make
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. scripts/ci/steps.sh
+
+bare() { step 'tests with nothing but Go' scripts/ci/bare.sh make test; }
+faults() { step 'faults' make faults; }
+scaling() { step 'scaling' make demo-scale; }
+kubernetes() {
+  step 'Kubernetes, built' make k8s
+  step 'Kubernetes' make k8s-test
+}
+fuzz() { step 'fuzz' make fuzz; }
+bench() { step 'benchmark' make bench; }
+
+[ $# -gt 0 ] || set -- bare faults scaling kubernetes fuzz bench
+for part; do
+  [[ $part =~ ^(bare|faults|scaling|kubernetes|fuzz|bench)$ ]] || { echo "nightly.sh: no step $part" >&2; exit 2; }
+done
+machine
+for part; do "$part"; done

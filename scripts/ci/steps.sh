@@ -1,0 +1,42 @@
+# shellcheck shell=bash
+# Sourced by .ci/run and scripts/ci/nightly.sh: named steps whose durations are printed at the end, on a Debian 12 machine with
+# a Docker engine of its own. No process is left behind, whatever happens.
+export CI=true
+# An engine of CI's own has no registry: the images are built here, and nothing has to be reaped on an engine that ends.
+export TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX=ci.local TESTCONTAINERS_RYUK_DISABLED=true
+# Where /.dockerenv exists testcontainers believes itself in a container and would look for ports elsewhere.
+export TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1
+
+durations=() current='' began=0
+step() { # step <name> <command>...
+  current=$1 began=$SECONDS
+  shift
+  printf '\n===== %s\n' "$current"
+  "$@"
+  durations+=("$(duration $((SECONDS - began)) "$current")")
+  current=''
+}
+
+duration() { printf '%5d s  %s' "$1" "$2"; }
+
+finish() {
+  local code=$?
+  trap - EXIT INT TERM
+  [ -z "$current" ] || durations+=("$(duration $((SECONDS - began)) "$current: FAILED")")
+  scripts/ci/engine.sh stop || code=1
+  printf '\n===== durations\n'
+  printf '%s\n' "${durations[@]}" "$(duration "$SECONDS" 'in all')"
+  exit "$code"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# machine installs what the steps need, starts the engine and builds the images.
+machine() {
+  local packages=(redis-server postgresql chromium python3-websockets xvfb scrot shellcheck gcc libc6-dev curl openssl prometheus bubblewrap)
+  command -v node >/dev/null || packages+=(nodejs)
+  step 'install' scripts/ci/install.sh "${packages[@]}"
+  step 'Docker engine' scripts/ci/engine.sh start
+  step 'images' scripts/ci/images.sh
+}
