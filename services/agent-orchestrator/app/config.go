@@ -53,6 +53,7 @@ type Config struct {
 	MaxRuns       int           `conf:"max-runs" env:"MAX_RUNS" default:"2000" help:"runs of this pod at one time"`
 	MaxFile       config.Size   `conf:"max-file" env:"MAX_FILE" default:"32MiB" help:"largest file of a user"`
 	MaxToolResult config.Size   `conf:"max-tool-result" env:"MAX_TOOL_RESULT" default:"64KiB" help:"how much of a tool's result a model is told"`
+	ToolTokens    int           `conf:"tool-tokens" env:"TOOL_TOKENS" default:"16384" help:"how many tokens the definitions of tools may take in one question to a model; the agent searches for the rest"`
 	DrainDelay    time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long clients have at shutdown to notice that the pod is not ready, while it still serves"`
 	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown, after drain-delay"`
 
@@ -86,6 +87,9 @@ func (c Config) Validate() error {
 	}
 	if c.MaxFile < config.KiB {
 		problems = append(problems, errors.New("max-file must be at least 1KiB"))
+	}
+	if c.ToolTokens < 2048 {
+		problems = append(problems, errors.New("tool-tokens must be at least 2048"))
 	}
 	if c.OpenAIWindow < 0 {
 		problems = append(problems, errors.New("openai-context-window must not be negative"))

@@ -12,7 +12,7 @@ func (a *App) startEngine(ctx context.Context) error {
 		// A pod that comes back under its name does not take itself for the one before.
 		Owner:   string(ids.NewGatewayID(a.cfg.PodName)),
 		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns, ResultBytes: int(a.cfg.MaxToolResult),
-		DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
+		ToolTokens: a.cfg.ToolTokens, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}
 	a.metrics.MustRegister(agent.NewCensus(a.store, cfg))
 	a.engine = agent.New(cfg, agent.Deps{

@@ -53,8 +53,8 @@ func TestTools(t *testing.T) {
 					{"type": "mcp", "name": "a", "base_url": out.mcp.URL}, {"type": "mcp", "name": "b", "base_url": out.mcp.URL},
 				}}, asks("b__find"))
 				p.waiting(run)
-				p.offered("a__find", "b__find", "a__publish", "b__publish")
-				p.notOffered("find")
+				p.offered("mcp__a__find", "mcp__b__find", "mcp__a__publish", "mcp__b__publish")
+				p.notOffered("find", "a__find")
 				p.resume(1, run.Session, results(decision("call_0", "approved"))).Complete("stop")
 			},
 			"that write are not run in ask and plan mode": func(t *testing.T, w *world) {

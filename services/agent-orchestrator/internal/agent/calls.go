@@ -67,7 +67,7 @@ func (r *run) neighbours(i int) int {
 }
 
 func (r *run) parallel(c *store.Call) bool {
-	t := r.kit.tools[c.Tool]
+	t := r.kit.toolOf(c)
 	return t != nil && t.Spec().Parallel && c.State == store.Ready && c.Decision != approval.Rejected && c.Decision != approval.Timeout
 }
 
@@ -124,7 +124,7 @@ func (r *run) settle(c *store.Call, out outcome) {
 
 // execute runs one call that has started.
 func (r *run) execute(c *store.Call) outcome {
-	t := r.kit.tools[c.Tool]
+	t := r.kit.toolOf(c)
 	switch {
 	case t == nil && r.kit.unlisted != nil:
 		return unanswered(r.kit.unlisted)

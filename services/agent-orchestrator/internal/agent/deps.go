@@ -47,8 +47,8 @@ type Deps struct {
 	Model     Model
 	// Addresses may be nil: what is refused shows when it is dialled.
 	Addresses Addresses
-	// Sources of tools, in the order of facts, 3.2: MCP, OAuth, built-in, connector. Their prompts follow in the reverse order,
-	// connector before MCP (facts, 15).
+	// Sources of tools, in the order of facts, 3.2: MCP, OAuth, built-in, connector. What they have to say follows in the reverse
+	// order, connector before MCP.
 	Sources []tool.Source
 	// Files keeps what is too large for a conversation, in the user's workspace (package workspace).
 	Files     builtin.Files
@@ -72,6 +72,9 @@ type Config struct {
 	MaxSteps int
 	// ResultBytes is how much of a result the model is told; 0 means 64 KiB.
 	ResultBytes int
+	// ToolTokens is how many tokens the definitions of tools in one question may take, by estimate; 0 means 16384. Half the
+	// model's window is the most.
+	ToolTokens int
 	// DecideWithin is how long an interrupt waits; 0 means 24 h.
 	DecideWithin time.Duration
 	// Owner is this pod's name in the store.
@@ -88,6 +91,7 @@ func (c Config) withDefaults() Config {
 	set(&c.MaxRuns, 2000)
 	set(&c.MaxSteps, 50)
 	set(&c.ResultBytes, 64<<10)
+	set(&c.ToolTokens, 16<<10)
 	set(&c.DecideWithin, 24*time.Hour)
 	set(&c.LeaseFor, 5*time.Second)
 	set(&c.AdoptEvery, time.Second)

@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -69,7 +71,7 @@ func callsToModel(calls []store.MessageCall) []llm.Call {
 	}
 	out := make([]llm.Call, len(calls))
 	for i, c := range calls {
-		out[i] = llm.Call{ID: c.ID, Name: tool.ModelName(c.Name), Args: c.Args}
+		out[i] = llm.Call{ID: c.ID, Name: pastName(c), Args: c.Args}
 	}
 	return out
 }
@@ -82,7 +84,10 @@ func appendAnswers(out []llm.Message, calls []store.MessageCall, answers []store
 				text = answers[i].Content
 			}
 		}
-		out = append(out, llm.Message{Role: llm.Tool, Content: text, CallID: c.ID, Name: tool.ModelName(c.Name)})
+		out = append(out, llm.Message{Role: llm.Tool, Content: text, CallID: c.ID, Name: pastName(c)})
 	}
 	return out
 }
+
+// pastName is the name under which a model is shown a call that it wrote: the one that it used.
+func pastName(c store.MessageCall) string { return tool.PastName(cmp.Or(c.Written, c.Name)) }

@@ -4,7 +4,7 @@ import (
 	"runtime/debug"
 
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
 )
@@ -16,12 +16,10 @@ const maxToolName = 256
 type kit struct {
 	kits []tool.Kit // by source
 	// What follows is made of kits.
-	tools     map[string]tool.Tool // by their own names
-	names     map[string]string    // what models call them, where that differs
-	functions []llm.Function
-	prompts   []string
-	problems  []string
-	unlisted  *tool.Failure // of a call that no tool answers to, as long as a source could not be looked at
+	catalogue
+	remarks  []tool.Remark
+	problems []string
+	unlisted *tool.Failure // of a call that no tool answers to, as long as a source could not be looked at
 }
 
 // gather begins to open the sources, all at once: one that is slow is not waited for twice.
@@ -72,8 +70,12 @@ func (r *run) openSources(which func(source int) bool) {
 // arrange waits for the sources, and makes one set of tools of what they have.
 func (r *run) arrange() {
 	r.opening.Wait()
-	r.kit.arrange(approval.Policy{RunMode: r.settings.mode()}, append(r.todos.Tools(r.e.deps.Files), builtin.NewTask(r.task)))
+	own := append(r.todos.Tools(r.e.deps.Files), builtin.NewTask(r.task), builtin.NewFind(r.find))
+	r.kit.arrange(approval.Policy{RunMode: r.settings.mode()}, own)
 }
+
+// find looks tools up for the run's model, and those of its sub-agents.
+func (r *run) find(query string) tool.Result { return r.kit.lookUp(r.lexicon, query) }
 
 // openSource never fails: a run starts without a source that cannot be had, and says so.
 func (r *run) openSource(source tool.Source, scope tool.Scope) (opened tool.Kit) {
@@ -92,8 +94,8 @@ func (r *run) openSource(source tool.Source, scope tool.Scope) (opened tool.Kit)
 
 // arrange makes one set of tools of all kits and what the agent itself has.
 func (k *kit) arrange(policy approval.Policy, own []tool.Tool) {
-	var all []tool.Tool
-	k.prompts, k.problems, k.unlisted = nil, nil, nil
+	all := own
+	k.remarks, k.problems, k.unlisted = nil, nil, nil
 	for i := range k.kits {
 		all = append(all, k.kits[i].Tools...)
 		k.problems = append(k.problems, k.kits[i].Problems...)
@@ -102,37 +104,28 @@ func (k *kit) arrange(policy approval.Policy, own []tool.Tool) {
 		}
 	}
 	for i := len(k.kits) - 1; i >= 0; i-- {
-		k.prompts = append(k.prompts, k.kits[i].Prompts...)
+		k.remarks = append(k.remarks, k.kits[i].Remarks...)
 	}
-	unique, problems := tool.Unique(append(all, own...))
+	labelled, problems := tool.Label(all)
 	k.problems = append(k.problems, problems...)
-	k.offer(policy.Offer(unique))
+	k.catalogue = newCatalogue(policy.Offer(labelled))
 }
 
-// offer sets the tools.
-func (k *kit) offer(tools []tool.Tool) {
-	k.tools, k.names = make(map[string]tool.Tool, len(tools)), nil
-	k.functions = make([]llm.Function, 0, len(tools))
-	for _, t := range tools {
-		s := t.Spec()
-		name := tool.ModelName(s.Name)
-		k.tools[s.Name] = t
-		if name != s.Name {
-			if k.names == nil {
-				k.names = map[string]string{}
-			}
-			k.names[name] = s.Name
-		}
-		k.functions = append(k.functions, llm.Function{Name: name, Description: s.Description, Parameters: s.Parameters})
-	}
+// forTask is what a sub-agent can do.
+func (k *kit) forTask() *kit {
+	return &kit{catalogue: k.without(tool.SubAgent, tool.TodoList), remarks: k.remarks, problems: k.problems, unlisted: k.unlisted}
 }
 
-// nameOf returns the name of the tool that a model means; what it wrote, where there is none.
-func (k *kit) nameOf(written string) string {
-	if name, ok := k.names[written]; ok && k.tools[written] == nil {
-		return name
+// toolOf returns the tool of a call, nil where it is not there.
+func (k *kit) toolOf(c *store.Call) tool.Tool {
+	e := k.keys[c.Key]
+	if several := k.labels[c.Tool]; e == nil && c.Key == "" && len(several) == 1 { // what was kept before calls had keys
+		e = several[0]
 	}
-	return cutText(tool.CleanText(written), maxToolName)
+	if e == nil {
+		return nil
+	}
+	return e.tool
 }
 
 func (k *kit) close() {

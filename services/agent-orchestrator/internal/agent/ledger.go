@@ -59,7 +59,7 @@ func (p *page) set(c store.Call) {
 func (p *page) empty() bool {
 	c := &p.change
 	return len(c.Messages) == 0 && len(c.Calls) == 0 && len(c.Events) == 0 && c.Steps == nil && c.Streaming == nil &&
-		c.Todos == nil && c.End == nil
+		c.Todos == nil && c.Lexicon == nil && c.End == nil
 }
 
 // ledger writes the pages of one run: each is kept, then published. It belongs to one goroutine at a time: the run's, or

@@ -4,9 +4,9 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
 // named returns prefix and n random bytes in hex.
@@ -39,12 +39,4 @@ func firstWords(text string, limit int) string {
 }
 
 // cutText returns at most limit bytes of text, never half a character.
-func cutText(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
-}
+func cutText(text string, limit int) string { return tool.Cut(text, limit) }

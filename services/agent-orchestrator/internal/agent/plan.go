@@ -64,7 +64,7 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 		if c.State != store.Waiting {
 			continue
 		}
-		t := r.kit.tools[c.Tool]
+		t := r.kit.toolOf(c)
 		if p.failed[i] = r.kit.check(c, t); p.failed[i] != nil {
 			continue
 		}

@@ -36,6 +36,9 @@ func (r *run) endCall(c *store.Call, out outcome) {
 			r.change.Todos = list
 		}
 	}
+	if list := r.lexicon.take(); list != nil {
+		r.change.Lexicon = list
+	}
 	r.say(resultEvent(told))
 }
 
@@ -95,7 +98,7 @@ func kindOf(a tool.Artifact) string {
 
 // fileName is a call's id, or what stands for it where a model chose one that is no name of a file.
 func fileName(callID string) string {
-	if tool.ModelName(callID) == callID {
+	if tool.PastName(callID) == callID {
 		return callID
 	}
 	sum := sha256.Sum256([]byte(callID))

@@ -37,6 +37,7 @@ type run struct {
 	kit      *kit           // nil until gather
 	opening  sync.WaitGroup // of the kit's sources
 	todos    *builtin.Todos
+	lexicon  *lexicon
 	messages []store.Message
 	calls    []store.Call // of the last answer
 	steps    int
@@ -131,6 +132,9 @@ func (r *run) open(state store.State) (err error) {
 		return err
 	}
 	if r.todos, err = builtin.LoadTodos(state.Todos); err != nil {
+		return err
+	}
+	if r.lexicon, err = loadLexicon(state.Lexicon); err != nil {
 		return err
 	}
 	if r.kit == nil {

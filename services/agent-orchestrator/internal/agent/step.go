@@ -93,6 +93,7 @@ func (r *run) take(answer llm.Answer, s *stream) error {
 	r.text = text
 	r.steps++
 	r.change.Steps = &r.steps
+	r.change.Lexicon = r.lexicon.take()
 	r.remember(store.Message{Role: roleAssistant, Content: text, Calls: asWritten(answer, calls)})
 	for i := range calls {
 		c := &calls[i]
@@ -115,11 +116,19 @@ func (r *run) callsOf(answer llm.Answer, s *stream) []store.Call {
 	}
 	calls := make([]store.Call, len(answer.Calls))
 	for i, c := range answer.Calls {
-		calls[i] = store.Call{
-			ID: s.callID(i, c.ID), Run: r.lease.Run, Position: i, Tool: r.kit.nameOf(c.Name), Args: object(c.Args), State: store.Waiting,
-		}
+		calls[i] = store.Call{ID: s.callID(i, c.ID), Run: r.lease.Run, Position: i, Args: object(c.Args), State: store.Waiting}
+		r.name(r.kit, &calls[i], c.Name)
 	}
 	return calls
+}
+
+// name sets which tool a call is of, by what a model wrote: from now on the name means no other in this run.
+func (r *run) name(k *kit, c *store.Call, written string) {
+	c.Tool = k.labelOf(r.lexicon, written)
+	if e := k.meant(r.lexicon, written); e != nil {
+		c.Key = e.key
+		r.lexicon.mean(written, e.key)
+	}
 }
 
 // asWritten are the calls of an answer as the conversation has them.
@@ -134,6 +143,9 @@ func asWritten(answer llm.Answer, calls []store.Call) []store.MessageCall {
 			args = tool.CleanText(answer.Calls[i].Args)
 		}
 		out[i] = store.MessageCall{ID: c.ID, Name: c.Tool, Args: args}
+		if written := answer.Calls[i].Name; written != c.Tool && tool.PastName(written) == written {
+			out[i].Written = written
+		}
 	}
 	return out
 }

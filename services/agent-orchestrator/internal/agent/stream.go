@@ -146,7 +146,7 @@ func (s *stream) addCall(d *llm.CallDelta) {
 	id := s.callID(d.Index, d.ID)
 	if n := len(s.pieces); n == 0 || s.pieces[n-1].call.GetToolCallId() != id {
 		s.pieces = append(s.pieces, piece{call: &agentv1.ToolCallChunk{
-			ToolCallId: id, ToolName: s.r.kit.nameOf(d.Name), MessageId: s.id,
+			ToolCallId: id, ToolName: s.r.kit.labelOf(s.r.lexicon, d.Name), MessageId: s.id,
 		}})
 	}
 	last := &s.pieces[len(s.pieces)-1]

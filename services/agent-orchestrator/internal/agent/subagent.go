@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
@@ -27,26 +26,8 @@ func (r *run) task(ctx context.Context, _ tool.Invocation, _, prompt string) (to
 		return tool.Result{}, &tool.Failure{Outcome: tool.NotDelivered, Message: "the approval settings cannot be read"}
 	}
 	s := &subAgent{r: r, policy: policy, kit: r.kit.forTask()}
-	s.messages = []llm.Message{{Role: llm.System, Content: r.taskPrompt()}, {Role: llm.User, Content: prompt}}
+	s.messages = append(s.kit.opening(promptTask+"\n\n"+promptTools), llm.Message{Role: llm.User, Content: prompt})
 	return s.work(ctx)
-}
-
-func (r *run) taskPrompt() string {
-	return strings.Join(append([]string{promptTask, promptTools}, r.kit.prompts...), "\n\n")
-}
-
-// forTask is what a sub-agent can do.
-func (k *kit) forTask() *kit {
-	var tools []tool.Tool
-	for _, f := range k.functions {
-		t := k.tools[k.nameOf(f.Name)]
-		if c := t.Spec().Category; c != tool.SubAgent && c != tool.TodoList {
-			tools = append(tools, t)
-		}
-	}
-	own := &kit{unlisted: k.unlisted}
-	own.offer(tools)
-	return own
 }
 
 // subAgent is one task at work. The goroutine of its call owns it; of its run it reads what no one changes meanwhile.
@@ -86,7 +67,7 @@ func (s *subAgent) work(ctx context.Context) (tool.Result, error) {
 // ask asks the model, again where its answer was cut: nobody has seen any of it.
 func (s *subAgent) ask(ctx context.Context) (llm.Answer, error) {
 	for cuts := 0; ; cuts++ {
-		answer, err := s.r.e.ask(ctx, s.r.endpoint, llm.Request{Messages: s.messages, Tools: s.kit.functions}, func(llm.Delta) error { return nil })
+		answer, err := s.r.e.ask(ctx, s.r.endpoint, llm.Request{Messages: s.messages, Tools: s.kit.offered(s.r.lexicon, s.r.toolTokens())}, func(llm.Delta) error { return nil })
 		var failed *llm.Error
 		if err == nil || ctx.Err() != nil || !errors.As(err, &failed) || !failed.Started || cuts == cutsAllowed {
 			return answer, err
@@ -108,9 +89,9 @@ func (s *subAgent) failed(ctx context.Context, err error) error {
 
 // run runs one call, unless somebody would have to be asked.
 func (s *subAgent) run(ctx context.Context, position int, c llm.Call) string {
-	name := s.kit.nameOf(c.Name)
-	t := s.kit.tools[name]
-	call := store.Call{ID: c.ID, Position: position, Tool: name, Args: object(c.Args)}
+	call := store.Call{ID: c.ID, Position: position, Args: object(c.Args)}
+	s.r.name(s.kit, &call, c.Name)
+	name, t := call.Tool, s.kit.toolOf(&call)
 	if f := s.kit.check(&call, t); f != nil {
 		return explain(name, f)
 	}

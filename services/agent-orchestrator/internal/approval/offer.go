@@ -10,6 +10,7 @@ import (
 //
 //	category                 agent   ask                  plan
 //	todo list, sub-agents    all     all                  all
+//	looking tools up         all     all                  all
 //	workspace files          all     those that read      those that read
 //	MCP and OAuth            all     those that read      those that read
 //	browsers and desktops    all     none                 none

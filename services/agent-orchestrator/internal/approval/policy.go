@@ -95,7 +95,7 @@ func (p Policy) permits(s tool.Spec) bool {
 		return true
 	}
 	switch s.Category {
-	case tool.TodoList, tool.SubAgent:
+	case tool.TodoList, tool.SubAgent, tool.Lookup:
 		return true
 	case tool.Filesystem, tool.Service:
 		return s.ReadOnly

@@ -126,7 +126,7 @@ func (a *beginning) statements() ([]statement, error) {
 		}},
 		{
 			sql: `INSERT INTO details (session, settings) SELECT id, ?` + thisBegin +
-				` ON CONFLICT (session) DO UPDATE SET settings = excluded.settings`,
+				` ON CONFLICT (session) DO UPDATE SET settings = excluded.settings, lexicon = NULL`,
 			args: []any{a.Settings, user, session, a.change},
 		},
 		{

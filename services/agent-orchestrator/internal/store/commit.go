@@ -135,6 +135,9 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 	if c.Todos != nil {
 		out = append(out, statement{sql: `UPDATE details SET todos = ? WHERE session = ?`, args: []any{c.Todos, l.id}})
 	}
+	if c.Lexicon != nil {
+		out = append(out, statement{sql: `UPDATE details SET lexicon = ? WHERE session = ?`, args: []any{c.Lexicon, l.id}})
+	}
 	if c.interrupts() {
 		data, err := proto.Marshal(c.End.Interrupt)
 		if err != nil {
@@ -158,16 +161,16 @@ func putCalls(session int64, messages []Message, calls []Call) []statement {
 	for i := range calls {
 		c := &calls[i]
 		rows[i] = []any{
-			session, plain(c.ID), plain(c.Run), asked[c.ID], c.Position, plain(c.Tool), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
+			session, plain(c.ID), plain(c.Run), asked[c.ID], c.Position, plain(c.Tool), plain(c.Key), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
 			plain(c.Digest), plain(c.Interrupt), plain(c.Decision), plain(c.Reason), millis(c.Expires), millis(c.Decided),
 		}
 	}
 	return inserts(
-		`INSERT INTO calls (session, id, run_id, message, position, tool, args, state, node, node_mark, digest, interrupt, decision, reason,
+		`INSERT INTO calls (session, id, run_id, message, position, tool, tool_key, args, state, node, node_mark, digest, interrupt, decision, reason,
 			expires, decided)`,
 		`ON CONFLICT (session, id) DO UPDATE SET run_id = excluded.run_id,
 			message = CASE WHEN excluded.message > 0 THEN excluded.message ELSE calls.message END, position = excluded.position, tool = excluded.tool,
-			args = excluded.args, state = excluded.state, node = excluded.node, node_mark = excluded.node_mark,
+			tool_key = excluded.tool_key, args = excluded.args, state = excluded.state, node = excluded.node, node_mark = excluded.node_mark,
 			digest = excluded.digest, interrupt = excluded.interrupt, decision = excluded.decision, reason = excluded.reason,
 			expires = excluded.expires, decided = excluded.decided`, rows)
 }

@@ -27,7 +27,7 @@ func TestCommitKeepsAllOfAChange(t *testing.T) {
 		}
 		m := st.Messages[1]
 		if m.Index != 2 || m.Role != "assistant" || m.Content != "I shall" ||
-			!slices.Equal(m.Calls, []store.MessageCall{{"a", "click", `{"x":1}`}, {"b", "type", `{}`}, {"c", "list", `{}`}}) {
+			!slices.Equal(m.Calls, []store.MessageCall{{ID: "a", Name: "click", Args: `{"x":1}`}, {ID: "b", Name: "type", Args: `{}`}, {ID: "c", Name: "list", Args: `{}`}}) {
 			t.Errorf("message is %+v", m)
 		}
 		want := store.Call{

@@ -80,7 +80,7 @@ func interrupted(t *testing.T, s *store.Store, expires time.Time) store.Lease {
 	change := store.Change{
 		Messages: []store.Message{{
 			Index: len(st.Messages) + 1, Run: l.Run, Role: "assistant", Content: "I shall",
-			Calls: []store.MessageCall{{"a", "click", `{"x":1}`}, {"b", "type", `{}`}, {"c", "list", `{}`}},
+			Calls: []store.MessageCall{{ID: "a", Name: "click", Args: `{"x":1}`}, {ID: "b", Name: "type", Args: `{}`}, {ID: "c", Name: "list", Args: `{}`}},
 		}},
 		Events: texts(l, st.LastSeq+1, "I ", "shall"),
 		End: &store.End{FinishReason: "interrupt", Interrupt: &agentv1.Interrupt{

@@ -61,11 +61,11 @@ func (k *kept) loading(ref Ref) []statement {
 	*k = kept{}
 	args := []any{string(ref.User), string(ref.Session)}
 	return []statement{{
-		sql:  sessionColumns + `, d.settings, d.todos, d.interrupt FROM sessions s JOIN details d ON d.session = s.id` + byRef,
+		sql:  sessionColumns + `, d.settings, d.todos, d.lexicon, d.interrupt FROM sessions s JOIN details d ON d.session = s.id` + byRef,
 		args: args,
 		row: func(scan func(...any) error) error {
 			var interrupt []byte
-			if err := k.scanSession(scan, &k.Run.Settings, &k.Todos, &interrupt); err != nil {
+			if err := k.scanSession(scan, &k.Run.Settings, &k.Todos, &k.Lexicon, &interrupt); err != nil {
 				return err
 			}
 			k.Ref = ref
@@ -98,14 +98,14 @@ func (s *Store) load(ctx context.Context, ref Ref) (*kept, error) {
 	return k, s.db.read(ctx, k.loading(ref))
 }
 
-const callColumns = `SELECT c.id, c.run_id, c.position, c.tool, c.args, c.state, c.node, c.node_mark, c.digest, c.interrupt,
+const callColumns = `SELECT c.id, c.run_id, c.position, c.tool, c.tool_key, c.args, c.state, c.node, c.node_mark, c.digest, c.interrupt,
 	c.decision, c.reason, c.expires, c.decided`
 
 func scanCall(scan func(...any) error) (Call, error) {
 	var c Call
 	var state string
 	var position, expires, decided int64
-	err := scan(&c.ID, &c.Run, &position, &c.Tool, &c.Args, &state, &c.Node, &c.NodeMark, &c.Digest, &c.Interrupt,
+	err := scan(&c.ID, &c.Run, &position, &c.Tool, &c.Key, &c.Args, &state, &c.Node, &c.NodeMark, &c.Digest, &c.Interrupt,
 		&c.Decision, &c.Reason, &expires, &decided)
 	c.Position, c.State, c.Expires, c.Decided = int(position), CallState(state), moment(expires), moment(decided)
 	return c, err

@@ -28,7 +28,7 @@ func messageValues(m *Message) ([]any, error) {
 	if len(m.Calls) > 0 {
 		own := make([]MessageCall, len(m.Calls))
 		for i, c := range m.Calls {
-			own[i] = MessageCall{ID: plain(c.ID), Name: plain(c.Name), Args: c.Args}
+			own[i] = MessageCall{ID: plain(c.ID), Name: plain(c.Name), Args: c.Args, Written: plain(c.Written)}
 		}
 		var err error
 		if calls, err = json.Marshal(own); err != nil {

@@ -93,6 +93,8 @@ type MessageCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Args string `json:"args"`
+	// Written is what the model called the tool, where that is not Name.
+	Written string `json:"written,omitempty"`
 }
 
 // CallState is how far a call has come.
@@ -114,8 +116,9 @@ const (
 type Call struct {
 	ID       string
 	Run      string
-	Position int // within the assistant message that asked for it, from 0
-	Tool     string
+	Position int    // within the assistant message that asked for it, from 0
+	Tool     string // what people call it
+	Key      string // what it is for good (package tool); "" where there is no such tool
 	Args     []byte // a JSON object; after "modified" the changed one
 	State    CallState
 	// Node is where a connector tool was to run when this was shown; NodeMark says which device that was, and of a tool that
@@ -144,6 +147,8 @@ type State struct {
 	Calls []Call
 	// Todos is the todo list as JSON; nil for none.
 	Todos []byte
+	// Lexicon is what names mean in the run; opaque here. A new run begins without.
+	Lexicon []byte
 }
 
 // Change is one atomic step of a run. What is zero stays as it is.
@@ -160,6 +165,8 @@ type Change struct {
 	Streaming *string
 	// Todos, if not nil, replaces the list.
 	Todos []byte
+	// Lexicon, if not nil, replaces the run's.
+	Lexicon []byte
 	// End, if not nil, gives the lease up.
 	End *End
 }

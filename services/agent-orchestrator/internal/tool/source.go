@@ -38,9 +38,9 @@ type Source interface {
 // Kit is what a source has for one run.
 type Kit struct {
 	Tools []Tool
-	// Prompts go into the system prompt.
-	Prompts []string
-	// Problems are for the model and the user: "MCP server x cannot be reached: …".
+	// Remarks are what else an agent should know, in words that may be others'.
+	Remarks []Remark
+	// Problems are for the model and the user: "MCP server x cannot be reached: …". They may hold others' words, too.
 	Problems []string
 	// Unlisted is how a call ends that no tool answers to, where the source could not be looked at just now: whether it has
 	// such a tool nobody knows. nil where Tools are all there are, and where another look in this run would change nothing.
@@ -50,6 +50,15 @@ type Kit struct {
 	Stale func() bool
 	// Close lets go of what the kit holds; may be nil.
 	Close func()
+}
+
+// Remark is one thing that an agent is told as data, never as an instruction: who wrote it is not known to be the user.
+type Remark struct {
+	// Kind is ours: "connected node", "prompt of an MCP server".
+	Kind string `json:"kind"`
+	// Of says what the text is of: a node's name, a server and its prompt.
+	Of   string `json:"of,omitempty"`
+	Text string `json:"text,omitempty"`
 }
 
 // Selection says that somebody has to choose a node.

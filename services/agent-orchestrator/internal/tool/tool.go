@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -28,13 +29,14 @@ const (
 	Filesystem Category = "filesystem"
 	TodoList   Category = "todo"
 	SubAgent   Category = "subagent"
+	Lookup     Category = "lookup"  // of tools that a model was not told of
 	Service    Category = "service" // MCP and OAuth
 	Device     Category = "device"  // browser and desktop
 )
 
 // Spec is what everybody may know of a tool.
 type Spec struct {
-	// Name is what people and settings call it; [ModelName] is what models do.
+	// Name is what people and settings call it; [ModelName] is what models do, and [Key] what it is.
 	Name        string
 	Description string
 	// Parameters is a JSON Schema of type object.
@@ -43,7 +45,7 @@ type Spec struct {
 	Category   Category
 	// Server names the MCP server that has the tool, as a prefix of Name where names collide; "" for other layers.
 	Server string
-	// OwnName is what the server itself calls a tool whose Name has that prefix; "" for all others.
+	// OwnName is what its source calls a tool whose Name is another, since others have it too (see [Label]); "" for all others.
 	OwnName string
 	// ReadOnly tools change nothing anywhere.
 	ReadOnly bool
@@ -54,6 +56,9 @@ type Spec struct {
 	// Timeout is how long one call may take; 0 means 60 s (seed 000, "Tool Calls").
 	Timeout time.Duration
 }
+
+// own is what its source calls the tool.
+func (s Spec) own() string { return cmp.Or(s.OwnName, s.Name) }
 
 // Tool is one tool of one run. Its methods may be called from several goroutines.
 type Tool interface {

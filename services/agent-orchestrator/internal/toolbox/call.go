@@ -22,7 +22,7 @@ import (
 )
 
 // CallTool implements ToolboxService. A name means a tool of a connected node before one of an OAuth grant or MCP server,
-// as it does in a run; with node_id it means that node's.
+// and with node_id that node's. The key of a tool of a grant or server (package tool) means that one, whatever nodes offer.
 func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*agentv1.CallToolResponse, error) {
 	user, args, err := s.request(ctx, req)
 	if err != nil {
@@ -33,6 +33,9 @@ func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*a
 	}
 	if req.GetNodeId() != "" {
 		return s.onNode(ctx, node)
+	}
+	if tool.OfService(req.GetToolName()) {
+		return s.onSaved(ctx, user, req, args)
 	}
 	listed, nodesErr := s.Gateways.ListNodes(ctx, &toolv1.ListNodesRequest{UserId: string(user)})
 	silent := len(listed.GetNodes()) == 0 // somebody may have the tool without saying so
@@ -114,7 +117,7 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 		if servers.Close != nil {
 			defer servers.Close()
 		}
-		tools, _ := tool.Unique(append(kit.Tools, servers.Tools...))
+		tools, _ := tool.Label(append(kit.Tools, servers.Tools...))
 		if found = tool.Find(tools, req.GetToolName()); found == nil {
 			return nil, refusal.New(refusal.ToolNotFound, "%s", strings.Join(append([]string{
 				fmt.Sprintf("no connected node and no saved tool has %q", req.GetToolName()),

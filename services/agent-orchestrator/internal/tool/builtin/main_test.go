@@ -88,8 +88,8 @@ func TestSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := append(append(kit.Tools, todos.Tools(nil)...), builtin.NewTask(nil))
-	if unique, problems := tool.Unique(all); len(unique) != len(all) || len(problems) != 0 {
+	all := append(append(kit.Tools, todos.Tools(nil)...), builtin.NewTask(nil), builtin.NewFind(nil))
+	if unique, problems := tool.Label(all); len(unique) != len(all) || len(problems) != 0 {
 		t.Errorf("%q", problems)
 	}
 	for _, each := range all {
@@ -107,7 +107,7 @@ func TestSpecs(t *testing.T) {
 				t.Errorf("%s requires %s, which it does not have", spec.Name, name)
 			}
 		}
-		if spec.Layer != tool.Builtin || spec.Category == "" || spec.Description == "" || tool.ModelName(spec.Name) != spec.Name {
+		if spec.Layer != tool.Builtin || spec.Category == "" || spec.Description == "" || tool.ModelName(spec) != spec.Name || tool.PastName(spec.Name) != spec.Name || strings.Contains(spec.Name, "__") {
 			t.Errorf("%+v", spec)
 		}
 	}
@@ -116,7 +116,7 @@ func TestSpecs(t *testing.T) {
 	for _, each := range plan {
 		names = append(names, each.Spec().Name)
 	}
-	if got := strings.Join(names, " "); got != "workspace_list workspace_read write_todos read_todos task" {
+	if got := strings.Join(names, " "); got != "workspace_list workspace_read write_todos read_todos task find_tools" {
 		t.Errorf("in plan mode: %s", got)
 	}
 }

@@ -87,8 +87,8 @@ func TestModes(t *testing.T) {
 		in := scope("s", "")
 		in.Mode = mode
 		kit := gather(t, s, in)
-		if got := names(kit); got != want || (len(kit.Prompts) > 0) != (mode == tool.ModeAgent) {
-			t.Errorf("%s: %q, %q", mode, got, kit.Prompts)
+		if got := names(kit); got != want || (len(kit.Remarks) > 0) != (mode == tool.ModeAgent) {
+			t.Errorf("%s: %q, %q", mode, got, kit.Remarks)
 		}
 	}
 }
@@ -122,8 +122,8 @@ func TestSpecs(t *testing.T) {
 	if d := named(t, kit, "make_coffee").Spec().Description; !strings.Contains(d, `"the web"`) {
 		t.Errorf("an unknown tool: %s", d)
 	}
-	if len(kit.Prompts) != 1 || !strings.Contains(kit.Prompts[0], "make_coffee") {
-		t.Errorf("%q", kit.Prompts)
+	if len(kit.Remarks) != 1 || kit.Remarks[0].Of != "the web" {
+		t.Errorf("%q", kit.Remarks)
 	}
 	// The same name means another thing on a desktop, and without list_tabs nobody knows a tab.
 	_, s = serve(t, node("desk", desktop, "screenshot", "click"))

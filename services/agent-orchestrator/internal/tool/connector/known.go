@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
@@ -65,9 +66,11 @@ func specOf(name string, n *nodev1.Node) tool.Spec {
 	spec := tool.Spec{Name: name, Layer: tool.Connector, Category: tool.Device, Timeout: longest(name)}
 	d, ok := lookUp(name, nodetype.Name(n.GetInfo().GetNodeType()))
 	if !ok {
-		d = definition{Description: fmt.Sprintf("A tool of %s. What it takes is not documented: go by its name.", describe(n))}
+		d = definition{Description: fmt.Sprintf("A tool of %s, which calls it %s. What it takes is not documented: go by its name.",
+			describe(n), tool.Quote(name, toolname.MaxBytes))}
 		if workflow, found := strings.CutPrefix(name, workflowPrefix); found {
-			d.Description = fmt.Sprintf("Runs the workflow %q that the user has published on %s. list_workflows tells its variables.", workflow, describe(n))
+			d.Description = fmt.Sprintf("Runs the workflow %s that the user has published on %s. list_workflows tells its variables.",
+				tool.Quote(workflow, toolname.MaxBytes), describe(n))
 		}
 	}
 	properties := maps.Clone(d.Properties)

@@ -3,7 +3,6 @@ package connector
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -70,7 +70,7 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 			out.Problems = append(out.Problems, describe(n)+" is not connected; its tools can be called once it is back.")
 			k.stale.Store(true)
 		case len(n.GetInfo().GetAvailableTools()) > 0 && scope.Mode == tool.ModeAgent:
-			out.Prompts = append(out.Prompts, "Connected: "+describe(n)+", with the tools "+strings.Join(n.GetInfo().GetAvailableTools(), ", ")+".")
+			out.Remarks = append(out.Remarks, tool.Remark{Kind: "connected node", Of: nameOf(n), Text: kindOf(n)})
 		}
 	}
 	return out, nil
@@ -96,7 +96,7 @@ func (k *kit) tools(nodes []*nodev1.Node) (out []tool.Tool) {
 	seen := map[string]bool{}
 	for _, n := range nodes {
 		for _, name := range n.GetInfo().GetAvailableTools() {
-			if name != "" && !seen[name] {
+			if !seen[name] && toolname.Check(name) == nil { // an older registry may have others
 				seen[name] = true
 				out = append(out, &nodeTool{kit: k, spec: specOf(name, n)})
 			}
@@ -105,14 +105,27 @@ func (k *kit) tools(nodes []*nodev1.Node) (out []tool.Tool) {
 	return out
 }
 
-// describe names a node for a model: its name is the user's own.
+// Of what a node says of itself as much is told, in bytes.
+const (
+	maxName = 128
+	maxOS   = 64
+)
+
+// describe names a node for a model, in words that it cannot take for ours.
 func describe(n *nodev1.Node) string {
-	info := n.GetInfo()
-	kind := nodetype.Name(info.GetNodeType())
+	return fmt.Sprintf("the node %s (%s)", tool.Quote(nameOf(n), maxName), kindOf(n))
+}
+
+// kindOf is what a node is: a browser or a desktop, and of which system it says that it is.
+func kindOf(n *nodev1.Node) string {
+	kind := nodetype.Name(n.GetInfo().GetNodeType())
 	if kind == "extension" {
 		kind = "browser"
 	}
-	return fmt.Sprintf("the node %q (%s)", nameOf(n), strings.Join(strings.Fields(kind+" "+info.GetOs()), ", "))
+	if os := n.GetInfo().GetOs(); os != "" {
+		kind += ", " + tool.Quote(os, maxOS)
+	}
+	return kind
 }
 
 func nameOf(n *nodev1.Node) string {

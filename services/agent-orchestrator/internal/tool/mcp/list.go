@@ -3,15 +3,24 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// maxTools bounds what one server offers: each tool is told to the model.
-const maxTools = 512
+const (
+	// maxTools bounds what one server offers.
+	maxTools = 512
+	// maxDescription and maxParameters bound what a model is told of a tool, in bytes.
+	maxDescription = 4 << 10
+	maxParameters  = 16 << 10
+	// maxPrompt bounds the text of a prompt.
+	maxPrompt = 16 << 10
+)
 
 // confirmMeta in a tool's _meta marks that a person has to be asked before it runs.
 const confirmMeta = "hecaton/requires_confirmation"
@@ -47,13 +56,13 @@ func (s *server) prompt(ctx context.Context, sess *session, name string) (string
 			texts = append(texts, text.Text)
 		}
 	}
-	return strings.Join(texts, "\n\n"), nil
+	return tool.Cut(strings.Join(texts, "\n\n"), maxPrompt), nil
 }
 
 // newTool is how a server's tool appears to a run.
 func newTool(s *server, t *sdk.Tool) *remote {
 	spec := tool.Spec{
-		Name: t.Name, Description: t.Description, Parameters: parameters(t.InputSchema),
+		Name: t.Name, Description: description(s.config.GetName(), t.Description), Parameters: parameters(t.InputSchema),
 		Layer: tool.MCP, Category: tool.Service, Server: s.config.GetName(), Timeout: callTimeout,
 	}
 	if a := t.Annotations; a != nil {
@@ -66,10 +75,18 @@ func newTool(s *server, t *sdk.Tool) *remote {
 	return &remote{spec: spec, name: t.Name, server: s}
 }
 
-// parameters is a tool's schema, or one that takes any object where what the server gives is none of an object.
+// description tells a model what a server says of a tool, as the server's words.
+func description(server, text string) string {
+	if text = strings.TrimSpace(text); text == "" {
+		return fmt.Sprintf("A tool of the MCP server %s, which does not describe it.", tool.Quote(server, toolname.MaxBytes))
+	}
+	return fmt.Sprintf("A tool of the MCP server %s, which describes it so: %s", tool.Quote(server, toolname.MaxBytes), tool.Quote(text, maxDescription))
+}
+
+// parameters is a tool's schema, or one that takes any object where what the server gives is none of an object, or too long.
 func parameters(schema any) json.RawMessage {
 	if m, ok := schema.(map[string]any); ok && m["type"] == "object" {
-		if raw, err := json.Marshal(m); err == nil {
+		if raw, err := json.Marshal(m); err == nil && len(raw) <= maxParameters {
 			return raw
 		}
 	}

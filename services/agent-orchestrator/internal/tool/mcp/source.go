@@ -8,6 +8,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/toolname"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -99,11 +100,14 @@ func (s *Source) servers(ctx context.Context, scope tool.Scope) ([]*agentv1.McpS
 	return kept, nil
 }
 
+// promptKind is of a prompt that the user chose from a server.
+const promptKind = "prompt of an MCP server"
+
 // part is what one server gives to a kit.
 type part struct {
 	server   *server // nil where it could not be reached
 	tools    []tool.Tool
-	prompts  []string
+	remarks  []tool.Remark
 	problems []string
 }
 
@@ -125,6 +129,10 @@ func (s *Source) open(ctx context.Context, config *agentv1.McpServer) part {
 	}
 	p := part{server: srv}
 	for _, t := range listed {
+		if err := toolname.Check(t.Name); err != nil {
+			p.problems = append(p.problems, problem(&Error{Kind: Protocol, Message: err.Error() + "; it is left out", Err: err}))
+			continue
+		}
 		p.tools = append(p.tools, newTool(srv, t))
 	}
 	if len(listed) == maxTools {
@@ -136,7 +144,7 @@ func (s *Source) open(ctx context.Context, config *agentv1.McpServer) part {
 			p.problems = append(p.problems, problem(err))
 			continue
 		}
-		p.prompts = append(p.prompts, text)
+		p.remarks = append(p.remarks, tool.Remark{Kind: promptKind, Of: config.GetName() + ": " + name, Text: text})
 	}
 	return p
 }
@@ -146,7 +154,7 @@ func join(parts []part) tool.Kit {
 	var servers []*server
 	for _, p := range parts {
 		kit.Tools = append(kit.Tools, p.tools...)
-		kit.Prompts = append(kit.Prompts, p.prompts...)
+		kit.Remarks = append(kit.Remarks, p.remarks...)
 		kit.Problems = append(kit.Problems, p.problems...)
 		if p.server != nil {
 			servers = append(servers, p.server)

@@ -28,12 +28,13 @@ func TestSpecs(t *testing.T) {
 	if len(kit.Tools) != 12 {
 		t.Errorf("%d tools", len(kit.Tools))
 	}
+	const nothing = `A tool of the MCP server "my server", which does not describe it.`
 	for name, want := range map[string]tool.Spec{
-		"echo":       {ReadOnly: true, Description: "Says it again"},
-		"drop.table": {Confirm: true},
-		"append":     {},
-		"pay":        {Confirm: true},
-		"fail":       {},
+		"echo":       {ReadOnly: true, Description: `A tool of the MCP server "my server", which describes it so: "Says it again"`},
+		"drop.table": {Confirm: true, Description: nothing},
+		"append":     {Description: nothing},
+		"pay":        {Confirm: true, Description: nothing},
+		"fail":       {Description: nothing},
 	} {
 		got := find(t, kit, name).Spec()
 		if got.ReadOnly != want.ReadOnly || got.Confirm != want.Confirm || got.Description != want.Description || got.Layer != tool.MCP ||
@@ -44,8 +45,8 @@ func TestSpecs(t *testing.T) {
 	if got := string(find(t, kit, "echo").Spec().Parameters); !strings.Contains(got, `"text"`) {
 		t.Errorf("parameters %s", got)
 	}
-	if len(kit.Prompts) != 1 || kit.Prompts[0] != "Be kind.\n\nBe brief." {
-		t.Errorf("prompts %q", kit.Prompts)
+	if want := (tool.Remark{Kind: "prompt of an MCP server", Of: "my server: house", Text: "Be kind.\n\nBe brief."}); len(kit.Remarks) != 1 || kit.Remarks[0] != want {
+		t.Errorf("remarks %q", kit.Remarks)
 	}
 	if len(kit.Problems) != 1 || !strings.Contains(kit.Problems[0], "my server") {
 		t.Errorf("problems %q", kit.Problems)

@@ -170,7 +170,7 @@ func TestTools(t *testing.T) {
 	readOnly := map[string]bool{}
 	for _, got := range kit.Tools {
 		spec := got.Spec()
-		if spec.Layer != tool.OAuth || spec.Category != tool.Service || spec.Description == "" || len(spec.Parameters) == 0 || tool.ModelName(spec.Name) != spec.Name {
+		if spec.Layer != tool.OAuth || spec.Category != tool.Service || spec.Description == "" || len(spec.Parameters) == 0 || tool.ModelName(spec) != "oauth__"+spec.Name {
 			t.Errorf("%+v", spec)
 		}
 		if _, twice := readOnly[spec.Name]; twice {
