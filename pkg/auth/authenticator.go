@@ -29,6 +29,18 @@ type Identity struct {
 	Claims map[string]any
 }
 
+// Grace is how long after its token's end a connection may go on: time to get a new one. It is at least as long as any leeway,
+// so that a token which is taken now is not over at once.
+const Grace = time.Minute
+
+// Ends returns when what was begun with the proof has to end: [Grace] after it; zero where that is never.
+func (id Identity) Ends() time.Time {
+	if id.Expires.IsZero() {
+		return time.Time{}
+	}
+	return id.Expires.Add(Grace)
+}
+
 // New returns an Authenticator for cfg, which is validated. It asks nothing of the network: with a JWKS URL, [Authenticator.Run]
 // does. A nil logger means discard.
 func New(cfg Config, log *slog.Logger) (*Authenticator, error) {

@@ -53,7 +53,7 @@ func (c Config) Validate() error {
 	if c.Mode == Trusted {
 		return errors.Join(problems...)
 	}
-	if c.Leeway < 0 || c.Leeway > time.Minute {
+	if c.Leeway < 0 || c.Leeway > Grace {
 		problems = append(problems, fmt.Errorf("JWT_LEEWAY is %s; 0 to 1m is allowed", c.Leeway))
 	}
 	given := 0

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -37,12 +38,26 @@ func (a *Authenticator) socketUser(r *http.Request, user ids.UserID, offer offer
 	if err != nil {
 		return Identity{}, err
 	}
-	id, err := a.Verify(r.Context(), token)
+	return a.of(r.Context(), token, user, "the user named in the URL is not the token's subject")
+}
+
+// Renew returns the identity of a user who shows a new token on a connection that is open. In trusted mode any will do, since
+// none counts. Errors are *[Error].
+func (a *Authenticator) Renew(ctx context.Context, token string, user ids.UserID) (Identity, error) {
+	if a.mode == Trusted {
+		return a.trust(user)
+	}
+	return a.of(ctx, token, user, "the token is another user's")
+}
+
+// of verifies a token that has to be user's.
+func (a *Authenticator) of(ctx context.Context, token string, user ids.UserID, otherwise string) (Identity, error) {
+	id, err := a.Verify(ctx, token)
 	if err != nil {
 		return Identity{}, err
 	}
 	if id.User != user {
-		return Identity{}, refuse(Forbidden, nil, "the user named in the URL is not the token's subject")
+		return Identity{}, refuse(Forbidden, nil, "%s", otherwise)
 	}
 	return id, nil
 }

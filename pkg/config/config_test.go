@@ -295,6 +295,49 @@ func TestSecretsDropALineBreakWhereverTheyStand(t *testing.T) {
 	}
 }
 
+// A secret that is asked for again is what its file has by then.
+func TestLiveSecret(t *testing.T) {
+	t.Parallel()
+	type settings struct {
+		Token config.LiveSecret `conf:"token" env:"TOKEN"`
+	}
+	get := func(s settings) string {
+		secret, err := s.Token.Get()
+		if err != nil {
+			return err.Error()
+		}
+		return secret.Reveal()
+	}
+	var fixed, live settings
+	if err := config.Load(&fixed, config.Sources{Environ: []string{"TOKEN=one\n"}}); err != nil || get(fixed) != "one" {
+		t.Errorf("%q, %v", get(fixed), err)
+	}
+	path := write(t, "token", "one\n")
+	if err := config.Load(&live, config.Sources{Args: []string{"--token-file", path}}); err != nil || get(live) != "one" {
+		t.Errorf("%q, %v", get(live), err)
+	}
+	for text, want := range map[string]string{"two\n": "two", "three": "three", "\n": path + " is empty"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(live); got != want {
+			t.Errorf("the file has %q, the secret is %q", text, got)
+		}
+	}
+	encoded, err := json.Marshal(fixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, shown := range []string{string(encoded), fmt.Sprint(fixed), fmt.Sprintf("%+v %#v %s", fixed, fixed, fixed.Token)} {
+		if strings.Contains(shown, "one") || !strings.Contains(shown, "***") {
+			t.Errorf("it is shown as %s", shown)
+		}
+	}
+	if err := config.Load(new(settings), config.Sources{Args: []string{"--token-file", path}}); err == nil || !strings.Contains(err.Error(), "is empty") {
+		t.Errorf("an empty file: %v", err)
+	}
+}
+
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[config.Secret][]config.Secret{

@@ -31,6 +31,7 @@ type schema struct {
 
 var (
 	secretType = reflect.TypeFor[Secret]()
+	liveType   = reflect.TypeFor[LiveSecret]()
 )
 
 // newSchema reads the tags of *target. Its errors are mistakes of the program, not of whoever runs it.
@@ -80,7 +81,7 @@ func (s *schema) walk(v reflect.Value, outer names) error {
 		f := &field{
 			flag: outer.flag + name, path: outer.path + name,
 			fallback: sf.Tag.Get("default"), help: sf.Tag.Get("help"),
-			required: options == "required", secret: sf.Type == secretType, value: fv,
+			required: options == "required", secret: sf.Type == secretType || sf.Type == liveType, value: fv,
 		}
 		if env := sf.Tag.Get("env"); env != "" {
 			f.env = outer.env + env

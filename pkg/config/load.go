@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 )
 
 // ErrHelp is returned by [Load] when --help was asked for and has been printed.
@@ -114,10 +113,10 @@ func (s *schema) finish(clean bool) []error {
 }
 
 // give sets f from text that stood at where. A secret's parse error would quote it, but its type has none. One trailing line
-// break is not part of a secret, wherever it stood: `echo` ends with one, and whatever kept its output.
+// break is not part of a secret, wherever it stood.
 func (f *field) give(where, text string) error {
 	if f.secret && text != "" {
-		if text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"); text == "" {
+		if text = withoutLineBreak(text); text == "" {
 			return fmt.Errorf("%s: is only a line break", where)
 		}
 	}
@@ -130,14 +129,17 @@ func (f *field) give(where, text string) error {
 
 // giveFromFile sets a secret from the file that where names.
 func (f *field) giveFromFile(where, path string) error {
-	raw, err := os.ReadFile(path)
+	text, err := readSecret(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	if strings.Trim(string(raw), "\r\n") == "" {
-		return fmt.Errorf("%s: %s is empty", where, path)
+	if err := f.give(where, text); err != nil {
+		return err
 	}
-	return f.give(where, string(raw))
+	if live, ok := f.value.Addr().Interface().(*LiveSecret); ok {
+		live.path = path
+	}
+	return nil
 }
 
 // names returns the ways to set f, for people.

@@ -13,6 +13,8 @@ type timing struct {
 	silence time.Duration
 	// dial bounds the handshake, register the wait for `registered`.
 	dial, register time.Duration
+	// renew is how long after a new token was asked for in vain it is asked for again.
+	renew time.Duration
 	// heard is how long after it was given up a gateway may still take such a connection for the node's newest: a pod hears
 	// of that with a heartbeat, half a minute later.
 	heard time.Duration
@@ -34,6 +36,7 @@ func defaultTiming() timing {
 		silence:   60 * time.Second,
 		dial:      15 * time.Second,
 		register:  15 * time.Second,
+		renew:     10 * time.Second,
 		heard:     time.Minute,
 		write:     60 * time.Second,
 		leave:     5 * time.Second,

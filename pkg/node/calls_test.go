@@ -335,7 +335,7 @@ func TestAdmission(t *testing.T) {
 
 func TestRefusalSaysMoreThanTheCloseAfterIt(t *testing.T) {
 	t.Parallel()
-	s := newSession(nil, nil)
+	s := newSession(nil, nil, "")
 	s.registered <- registeredFrame{Error: "wrong type"}
 	var refused *RegisterError
 	if err := s.registerVerdict(&ClosedError{Code: 4003}); !errors.As(err, &refused) || refused.Reason != "wrong type" {

@@ -11,19 +11,16 @@ import (
 	"github.com/coder/websocket"
 )
 
-// dial does the handshake, with the token as a header so that it never stands in a URL.
-func (n *Node) dial(ctx context.Context) (*websocket.Conn, error) {
+// dial does the handshake, with a token as a header so that it never stands in a URL, and returns the token, too.
+func (n *Node) dial(ctx context.Context) (ws *websocket.Conn, token string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, n.timing.dial)
 	defer cancel()
 	header := http.Header{}
-	if n.opts.Token != nil {
-		token, err := n.opts.Token(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("get a token: %w", err)
-		}
-		if token != "" {
-			header.Set("Authorization", "Bearer "+token)
-		}
+	if token, err = n.token(ctx); err != nil {
+		return nil, "", fmt.Errorf("get a token: %w", err)
+	}
+	if token != "" {
+		header.Set("Authorization", "Bearer "+token)
 	}
 	ws, response, err := websocket.Dial(ctx, n.url, &websocket.DialOptions{
 		HTTPClient: n.opts.HTTPClient,
@@ -31,15 +28,15 @@ func (n *Node) dial(ctx context.Context) (*websocket.Conn, error) {
 	})
 	if err != nil {
 		if response != nil && response.StatusCode != http.StatusSwitchingProtocols {
-			return nil, &RefusedError{Status: response.StatusCode, Body: excerpt(response.Body)}
+			return nil, "", &RefusedError{Status: response.StatusCode, Body: excerpt(response.Body)}
 		}
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = fmt.Errorf("%w: %w", errAbandoned, err)
 		}
-		return nil, fmt.Errorf("connect to %s: %w", n.opts.Server, err)
+		return nil, "", fmt.Errorf("connect to %s: %w", n.opts.Server, err)
 	}
 	ws.SetReadLimit(MaxFrameBytes)
-	return ws, nil
+	return ws, token, nil
 }
 
 // excerpt returns the beginning of a refusal; the WebSocket library has cut it to 1 KiB.

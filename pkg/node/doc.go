@@ -16,6 +16,8 @@
 //     cannot change ends [Node.Run] with a typed error: [ErrMissingID], [ErrNotAllowed], [ErrTooManyNodes],
 //     [ErrSuperseded], [RegisterError]. What superseded a node within a minute of an attempt that it gave up may be that
 //     attempt, of which a busy gateway heard late: it comes back once.
+//   - A connection outlives the token that it was opened with: a new one is asked for and shown in time. Where there is none,
+//     the gateway closes the connection, and the next one needs a token that is good, or Run ends with [ErrNotAllowed].
 //   - [Node.Run] returns after its last handler has, so no goroutine outlives it. A handler that ignores its context
 //     keeps it waiting.
 package node

@@ -30,6 +30,10 @@ var ErrConnectionLost = errors.New("the connection of the call was lost")
 // new one nevertheless, and close the one that the node makes instead.
 var errAbandoned = errors.New("not answered in time")
 
+// errTokenOver: a gateway that had let the node in does not any more, since its token is over. The next attempt shows what
+// Token has by then, and tells whether that will do.
+var errTokenOver = errors.New("the token has come to its end")
+
 // The close codes of docs/architecture.md, "One connection", that a node acts on.
 const (
 	closeMissingID    = 4001

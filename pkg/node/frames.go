@@ -33,6 +33,10 @@ type (
 		Success bool   `json:"success"`
 		Error   string `json:"error"`
 	}
+	tokenAckFrame struct {
+		Success bool   `json:"success"`
+		Error   string `json:"error"`
+	}
 	// ignoredFrame is nothing to act on: acknowledgements, and what this protocol does not know.
 	ignoredFrame struct{ what string }
 	// badFrame is answered with an error.
@@ -65,6 +69,12 @@ func parse(data []byte) any {
 		var r registeredFrame
 		if err := json.Unmarshal(data, &r); err != nil {
 			return registeredFrame{Error: "the answer cannot be read: " + err.Error()}
+		}
+		return r
+	case "token_ack":
+		var r tokenAckFrame
+		if err := json.Unmarshal(data, &r); err != nil {
+			return tokenAckFrame{Error: "the answer cannot be read: " + err.Error()}
 		}
 		return r
 	default:

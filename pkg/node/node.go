@@ -131,11 +131,11 @@ func (n *Node) stayConnected(ctx context.Context) error {
 
 // connectOnce returns why the connection ended or did not come about; nil where ctx did.
 func (n *Node) connectOnce(ctx context.Context) error {
-	ws, err := n.dial(ctx)
+	ws, token, err := n.dial(ctx)
 	if err != nil {
 		return err
 	}
-	s := newSession(n, ws)
+	s := newSession(n, ws, token)
 	err = s.run(ctx)
 	n.calls.disown(s)
 	return err

@@ -50,8 +50,9 @@ type Options struct {
 	// MaxConcurrentTasks bounds the handlers that run at once; 0 means the seed's 3.
 	MaxConcurrentTasks int
 
-	// Token is asked for the bearer token of every connection, so that one that expires can be renewed. Nil, or an empty
-	// token, sends none. An error delays the connection like one of the network; one that wraps ErrNotAllowed ends Run.
+	// Token is asked for the bearer token of every connection, and again before the end of one that says when that is (a JWT):
+	// what it returns then is shown to the gateway, which lets the connection live on. Nil, or an empty token, sends none. An
+	// error delays the connection like one of the network; one that wraps ErrNotAllowed ends Run.
 	Token func(context.Context) (string, error)
 	// HTTPClient dials the WebSocket: the place for TLS settings, proxies and dialers. Default http.DefaultClient.
 	HTTPClient *http.Client

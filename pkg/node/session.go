@@ -11,28 +11,35 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 )
 
-// session is one connection. It reads in one goroutine, keeps itself alive in a second, and every call answers from its
+// session is one connection. It reads in one goroutine, keeps itself alive in a second, gets new tokens in a third, and every call answers from its
 // own: the WebSocket library lets writers wait for each other.
 type session struct {
 	// Static after construction.
-	node *Node
-	ws   *websocket.Conn
-	// registered holds the gateway's answer to register, pings that the gateway wants a pong. Both have room for one.
+	node  *Node
+	ws    *websocket.Conn
+	token string // that it was opened with; "" for none
+	// registered holds the gateway's answer to register, tokens that to a new token, pings that the gateway wants a pong.
+	// All have room for one.
 	registered chan registeredFrame
+	tokens     chan tokenAckFrame
 	pings      chan struct{}
 }
 
-func newSession(n *Node, ws *websocket.Conn) *session {
-	return &session{node: n, ws: ws, registered: make(chan registeredFrame, 1), pings: make(chan struct{}, 1)}
+func newSession(n *Node, ws *websocket.Conn, token string) *session {
+	return &session{
+		node: n, ws: ws, token: token,
+		registered: make(chan registeredFrame, 1), tokens: make(chan tokenAckFrame, 1), pings: make(chan struct{}, 1),
+	}
 }
 
-// run owns the connection and its two goroutines. It returns nil where ctx ended, else why the connection did.
+// run owns the connection and its goroutines. It returns nil where ctx ended, else why the connection did.
 func (s *session) run(ctx context.Context) error {
 	var goroutines sync.WaitGroup
 	lost := make(chan error, 1)
 	alive, die := context.WithCancel(ctx)
 	goroutines.Go(func() { lost <- s.read(ctx) })
 	goroutines.Go(func() { s.keepAlive(alive) })
+	goroutines.Go(func() { s.stayKnown(alive, s.token) })
 	defer func() {
 		die()
 		_ = s.ws.CloseNow()
@@ -46,6 +53,7 @@ func (s *session) run(ctx context.Context) error {
 	_ = s.send(ctx, hello) // why it failed, the reader knows better: it has the close code
 	late := time.NewTimer(s.node.timing.register)
 	defer late.Stop()
+	welcome := false
 	for {
 		select {
 		case answer := <-s.registered:
@@ -53,9 +61,13 @@ func (s *session) run(ctx context.Context) error {
 				return &RegisterError{Reason: answer.Error}
 			}
 			late.Stop()
+			welcome = true
 			s.node.opts.Logger.InfoContext(ctx, "node connected", "node", s.node.opts.NodeID)
 			s.node.enter(State{Phase: Connected})
 		case err := <-lost:
+			if closed := (*ClosedError)(nil); welcome && errors.As(err, &closed) && closed.Code == closeNotAllowed {
+				return fmt.Errorf("%w: %s", errTokenOver, closed.Reason)
+			}
 			return s.registerVerdict(err)
 		case <-late.C:
 			return fmt.Errorf("%w: register, within %v", errAbandoned, s.node.timing.register)
@@ -153,6 +165,8 @@ func (s *session) handle(ctx context.Context, data []byte) {
 		offer(s.pings, struct{}{})
 	case registeredFrame:
 		offer(s.registered, f)
+	case tokenAckFrame:
+		offer(s.tokens, f)
 	case badFrame:
 		s.node.opts.Logger.WarnContext(ctx, "bad frame", "problem", f.message)
 		_ = s.send(ctx, jsonrpc.ErrorFrame(f.id, f.code, f.message))

@@ -63,6 +63,7 @@ chrome.alarms.onAlarm.addListener(() => connection.wake());
 chrome.runtime.onStartup.addListener(() => connection.wake());
 chrome.runtime.onMessage.addListener((message) => {
   if (message?.type === 'connect') connection.restart();
+  if (message?.type === 'token') settings.load().then(({ token }) => connection.renew(token));
   if (message?.type === 'wake') connection.wake();
 });
 chrome.runtime.onInstalled.addListener(async ({ reason }) => {

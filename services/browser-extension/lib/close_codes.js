@@ -13,7 +13,7 @@ const stop = (text) => ({ retry: false, floorMs: 0, text });
 const POLICIES = new Map([
   // Asking again with the same answer to give would only load the server.
   [4001, stop('The server misses the user id: set it in the options')],
-  [4003, stop('The server refuses this user id or token: change it in the options')],
+  [4003, stop('The server refuses this user id or token, or the token has expired: change it in the options')],
   // Whoever connects last under a node id holds it. Coming back by itself, each of two browsers would throw the other
   // out forever; so the older one yields until its user asks for it.
   [4409, stop('Another browser has connected under this node id')],

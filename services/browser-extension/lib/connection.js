@@ -1,5 +1,6 @@
 import { Backoff } from './backoff.js';
 import { closePolicy } from './close_codes.js';
+import { newToken } from './frames.js';
 import { Link } from './link.js';
 
 /** A link that was open this long was a good one: the next wait starts from the first window. Milliseconds. */
@@ -32,6 +33,7 @@ export class Connection {
   #generation = 0;
   #preparing = false;
   #link = null;
+  #welcome = false; // the server has registered the link
   #retryTimer = null;
 
   /**
@@ -75,6 +77,20 @@ export class Connection {
     await this.wake();
   }
 
+  /**
+   * Shows the server a new token, so that the link and its calls go on; without a link, or without a token, it connects
+   * anew, as the new settings say.
+   *
+   * @param {string} token
+   */
+  async renew(token) {
+    if (this.#link && this.#welcome && token) {
+      this.#link.send(newToken(token));
+      return;
+    }
+    await this.restart();
+  }
+
   async #attempt(current) {
     const hold = await this.#deps.holds.load();
     if (!current()) return;
@@ -111,10 +127,16 @@ export class Connection {
       onEnd: (end) => this.#ended(link, end),
     }, this.#random);
     this.#link = link;
+    this.#welcome = false;
   }
 
   #received(frame, send) {
+    if (frame.kind === 'token_ack') {
+      this.#deps.onState('connected', frame.success ? '' : `The server refused the new token: ${frame.reason}`);
+      return;
+    }
     if (frame.kind === 'registered') {
+      this.#welcome = frame.success;
       const refused = frame.success ? '' : `The server refused the registration: ${frame.reason}`;
       this.#deps.onState('connected', refused);
       return;

@@ -14,13 +14,13 @@ export const TOOL_FAILED = -32603;
 
 /**
  * @typedef {object} Incoming
- * @property {'call'|'bad_call'|'cancel'|'ping'|'registered'|'get_workflows'|'execute_workflow'|'other'} kind
+ * @property {'call'|'bad_call'|'cancel'|'ping'|'registered'|'token_ack'|'get_workflows'|'execute_workflow'|'other'} kind
  * @property {string|number} [id] of a call
  * @property {string} [name] the tool of a call
  * @property {object} [args] the arguments of a call
  * @property {{code: number, message: string}} [error] what to answer to a bad call
- * @property {boolean} [success] of `registered`
- * @property {string} [reason] of `registered` without success
+ * @property {boolean} [success] of `registered` and `token_ack`
+ * @property {string} [reason] of these without success
  * @property {object} [frame] the frame of a workflow request
  */
 
@@ -40,7 +40,8 @@ export function readFrame(data) {
     case 'execute_workflow':
       return { kind: frame.type, frame };
     case 'registered':
-      return { kind: 'registered', success: frame.success !== false, reason: String(frame.error ?? '') };
+    case 'token_ack':
+      return { kind: frame.type, success: frame.success !== false, reason: String(frame.error ?? '') };
     default:
       return { kind: 'other' };
   }
@@ -82,6 +83,9 @@ export const heartbeat = (status, currentTasks) => ({ type: 'heartbeat', status,
 
 /** The answer to the server's `ping`. */
 export const pong = () => ({ type: 'pong' });
+
+/** Shows a new token, with which the connection outlives the one that it was opened with. */
+export const newToken = (token) => ({ type: 'token', token });
 
 /** A tool's result, as a JSON-RPC response. */
 export const resultFrame = (id, result) => ({ jsonrpc: '2.0', id, result });

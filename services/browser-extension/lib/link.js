@@ -49,6 +49,11 @@ export class Link {
     socket.onclose = (event) => this.#end(event.code, event.reason);
   }
 
+  /** Sends a frame that answers nothing. */
+  send(frame) {
+    this.#send(frame);
+  }
+
   /** Ends the link from this side. */
   close() {
     this.#end(1000, 'Closed by the extension');

@@ -270,3 +270,39 @@ test('a restart overtakes an attempt that is being prepared', async (t) => {
   await settle();
   assert.equal(it.sockets.length, 1);
 });
+
+test('a new token is shown on the link that there is', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  await it.connection.renew('new');
+  assert.deepEqual(socket.sent.at(-1), { type: 'token', token: 'new' });
+  socket.receives({ type: 'token_ack', success: true, expires_at: 1790000000 });
+  assert.equal(it.states.at(-1), 'connected');
+  assert.equal(it.sockets.length, 1);
+  assert.equal(it.lost, 0);
+  assert.deepEqual(it.frames, []);
+});
+
+test('a new token that is refused is told to the user, and the link goes on', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  await it.connection.renew('new');
+  socket.receives({ type: 'token_ack', success: false, error: 'the token has expired' });
+  assert.equal(it.states.at(-1), 'connected: The server refused the new token: the token has expired');
+  assert.equal(socket.closed, false);
+});
+
+test('a new token connects anew where there is no link to show it on', async (t) => {
+  const it = setUp(t, { holds: new FakeRecord({ until: null, text: 'the token has expired' }) });
+  await it.wake();
+  assert.equal(it.sockets.length, 0);
+  await it.connection.renew('new');
+  assert.equal(it.sockets.length, 1);
+  await it.connection.renew('newer'); // it is not registered yet: it was opened with the old one
+  assert.equal(it.sockets.length, 2);
+  assert.equal(it.sockets[0].closed, true);
+  it.sockets[1].opens();
+  it.sockets[1].receives({ type: 'registered', node_id: 'n', success: true });
+  await it.connection.renew(''); // the server trusts user ids from now on
+  assert.equal(it.sockets.length, 3);
+});

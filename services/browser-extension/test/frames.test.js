@@ -85,3 +85,8 @@ test('only a response can become an error', () => {
   const frame = { type: 'register', node_name: 'x'.repeat(100) };
   assert.deepEqual(JSON.parse(encodeFrame(frame, 80)), frame);
 });
+
+test('the answer to a new token', () => {
+  assert.deepEqual(read({ type: 'token_ack', success: true, expires_at: 1790000000 }), { kind: 'token_ack', success: true, reason: '' });
+  assert.deepEqual(read({ type: 'token_ack', success: false, error: 'no' }), { kind: 'token_ack', success: false, reason: 'no' });
+});

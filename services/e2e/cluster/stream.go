@@ -155,6 +155,9 @@ func (s *Stream) parse(block string) (e Event, ok bool) {
 	if strings.HasPrefix(block, ":") || block == "retry: 2000\n\n" {
 		return e, false
 	}
+	if _, rest, _ := strings.Cut(block, "\n"); strings.HasPrefix(rest, ": the token has expired") {
+		return e, false // the last id once more
+	}
 	id, data, _ := strings.Cut(strings.TrimSuffix(block, "\n\n"), "\n")
 	id, named := strings.CutPrefix(id, "id: ")
 	data, ok = strings.CutPrefix(data, "data: ")

@@ -31,13 +31,19 @@ const (
 
 func start(t *testing.T) (*cluster.Cluster, *rsa.PrivateKey) {
 	t.Helper()
+	key := newKey(t)
+	return cluster.Start(t, cluster.Options{Gateway: func(_ int, c *gateway.Config) {
+		c.Auth = auth.Config{Mode: auth.JWT, PublicKey: publicPEM(t, key), Issuer: issuer, Audience: audience, Origins: []string{extension, "https://app.example.org"}}
+	}}), key
+}
+
+func newKey(t *testing.T) *rsa.PrivateKey {
+	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return cluster.Start(t, cluster.Options{Gateway: func(_ int, c *gateway.Config) {
-		c.Auth = auth.Config{Mode: auth.JWT, PublicKey: publicPEM(t, key), Issuer: issuer, Audience: audience, Origins: []string{extension, "https://app.example.org"}}
-	}}), key
+	return key
 }
 
 func publicPEM(t *testing.T, key *rsa.PrivateKey) string {
@@ -65,10 +71,7 @@ func mint(t *testing.T, key any, user string, change func(*auth.Claims)) string 
 // forgeries are tokens that must not be believed, as the one for user ana.
 func forgeries(t *testing.T, key *rsa.PrivateKey) map[string]string {
 	t.Helper()
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := newKey(t)
 	return map[string]string{
 		"no token":             "",
 		"garbage":              "x.y.z",
@@ -138,11 +141,6 @@ func TestSocketsBelieveTheTokenOnly(t *testing.T) {
 	t.Parallel()
 	c, key := start(t)
 	g := c.Gateways[0]
-	sockets := map[string]url.Values{
-		"/ws/extension": {"client_id": {"user_ana"}, "node_id": {"n"}},
-		"/ws/desktop":   {"client_id": {"desktop_ana"}, "node_id": {"d"}},
-		"/ws/web":       {"user_id": {"ana"}},
-	}
 	good := mint(t, key, "ana", nil)
 	for path, query := range sockets {
 		for name, opts := range map[string]*websocket.DialOptions{
@@ -233,10 +231,7 @@ func TestUsersDoNotSeeEachOther(t *testing.T) {
 // TestPublishedKeysNeedAnAudience: whoever the issuer signs for would be let in.
 func TestPublishedKeysNeedAnAudience(t *testing.T) {
 	t.Parallel()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	c := cluster.Start(t, cluster.Options{Gateways: -1})
 	for name, change := range map[string]func(*auth.Config){
 		"a public key": func(a *auth.Config) { a.PublicKey = publicPEM(t, key) },

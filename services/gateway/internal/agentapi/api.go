@@ -90,9 +90,9 @@ const filesPath = "/api/workspace/files/"
 
 // Routes adds the endpoints.
 func (a *API) Routes(mux *http.ServeMux) {
-	mux.Handle("POST /api/agent/invoke", a.user(a.invoke))
-	mux.Handle("POST /api/agent/resume", a.user(a.resume))
-	mux.Handle("GET /api/agent/sessions/{id}/events", a.user(a.sessionEvents))
+	mux.Handle("POST /api/agent/invoke", a.identified(a.invoke))
+	mux.Handle("POST /api/agent/resume", a.identified(a.resume))
+	mux.Handle("GET /api/agent/sessions/{id}/events", a.identified(a.sessionEvents))
 	mux.Handle("GET "+filesPath+"{path...}", a.user(a.getFile))
 	mux.Handle("PUT "+filesPath+"{path...}", a.user(a.putFile))
 	mux.Handle("DELETE "+filesPath+"{path...}", a.user(a.deleteFile))

@@ -24,9 +24,13 @@ type feed struct {
 	begin opener
 	until agentv1.FollowRequest_Until // UNTIL_RUN_ENDS where it begins with a run
 
+	ends time.Time // when the token of its client is over; zero for never
+
 	leave <-chan struct{} // closed when the pod goes away; set before open
 
 	events chan *agentv1.Event // closed when there will be no more
+
+	sent int64 // the number of the last event that was written; owned by the writer once run has started
 
 	// Owned by run, and by others before it starts and after it has ended.
 	next     source
@@ -44,8 +48,8 @@ const lead = 16
 // that left.
 const linger = time.Second
 
-func (a *API) newFeed(until agentv1.FollowRequest_Until, begin opener) *feed {
-	return &feed{api: a, begin: begin, until: until, events: make(chan *agentv1.Event, lead)}
+func (a *API) newFeed(until agentv1.FollowRequest_Until, ends time.Time, begin opener) *feed {
+	return &feed{api: a, begin: begin, until: until, ends: ends, events: make(chan *agentv1.Event, lead)}
 }
 
 // open returns once an orchestrator has accepted what is asked, or says why none has.

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
@@ -17,10 +18,15 @@ import (
 
 // user wraps a handler of one user's request; an error of it is answered as a problem.
 func (a *API) user(h func(http.ResponseWriter, *http.Request, ids.UserID) error) http.Handler {
+	return a.identified(func(w http.ResponseWriter, r *http.Request, id auth.Identity) error { return h(w, r, id.User) })
+}
+
+// identified is user for handlers that go on for so long that the proof may end before.
+func (a *API) identified(h func(http.ResponseWriter, *http.Request, auth.Identity) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, err := a.cfg.Auth.Authenticate(r)
 		if err == nil {
-			err = h(w, r, id.User)
+			err = h(w, r, id)
 		}
 		if err != nil {
 			problem(err).Write(w)

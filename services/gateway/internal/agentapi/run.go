@@ -18,7 +18,7 @@ import (
 )
 
 // invoke starts a run and streams it.
-func (a *API) invoke(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+func (a *API) invoke(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
 	body, err := a.readBody(w, r)
 	if err != nil {
 		return err
@@ -30,11 +30,11 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request, user ids.UserID) er
 	if req.IdempotencyKey, err = idempotencyKey(r); err != nil {
 		return err
 	}
-	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, func(ctx context.Context, _ bool) (source, error) {
+	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, id.Ends(), func(ctx context.Context, _ bool) (source, error) {
 		s, err := a.agent.Invoke(ctx, req)
 		return accepted(s, err)
 	})
-	return a.stream(auth.OnBehalf(r.Context(), user), w, r, f, mortal(req.GetOnDisconnect()))
+	return a.stream(auth.OnBehalf(r.Context(), id.User), w, r, f, mortal(req.GetOnDisconnect()))
 }
 
 func mortal(d agentv1.InvokeRequest_OnDisconnect) bool {
@@ -50,7 +50,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 }
 
 // resume hands in decisions and streams from there.
-func (a *API) resume(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+func (a *API) resume(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
 	body, err := a.readBody(w, r)
 	if err != nil {
 		return err
@@ -59,14 +59,14 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, user ids.UserID) er
 	if err != nil {
 		return err
 	}
-	ctx := auth.OnBehalf(r.Context(), user)
+	ctx := auth.OnBehalf(r.Context(), id.User)
 	// Where an orchestrator is lost that may have taken the decisions, what they led to is behind this number.
 	session, err := a.agent.GetSession(ctx, &agentv1.GetSessionRequest{SessionId: req.GetSessionId()})
 	if err != nil && !unreachable(err) {
 		return err
 	}
 	before := int64(session.GetSession().GetLastSeq())
-	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, func(ctx context.Context, again bool) (source, error) {
+	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, id.Ends(), func(ctx context.Context, again bool) (source, error) {
 		s, err := a.agent.Resume(ctx, req)
 		next, err := accepted(s, err)
 		if again && before > 0 && taken(err) {
@@ -84,9 +84,9 @@ func taken(err error) bool {
 }
 
 // sessionEvents streams what was kept of a session, and then what happens.
-func (a *API) sessionEvents(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
-	id := r.PathValue("id")
-	if err := ids.Check("session_id", id); err != nil {
+func (a *API) sessionEvents(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
+	session := r.PathValue("id")
+	if err := ids.Check("session_id", session); err != nil {
 		return err
 	}
 	after, err := afterSeq(r)
@@ -106,11 +106,11 @@ func (a *API) sessionEvents(w http.ResponseWriter, r *http.Request, user ids.Use
 	if r.Method == http.MethodHead {
 		until = agentv1.FollowRequest_UNTIL_LAST
 	}
-	f := a.newFeed(until, func(ctx context.Context, _ bool) (source, error) {
-		return a.follow(ctx, id, after, until)
+	f := a.newFeed(until, id.Ends(), func(ctx context.Context, _ bool) (source, error) {
+		return a.follow(ctx, session, after, until)
 	})
-	f.session, f.last = id, after
-	return a.stream(auth.OnBehalf(r.Context(), user), w, r, f, false)
+	f.session, f.last, f.sent = session, after, after
+	return a.stream(auth.OnBehalf(r.Context(), id.User), w, r, f, false)
 }
 
 // afterSeq reads where a client left off: its query, or what its EventSource remembers.

@@ -3,6 +3,7 @@ package agentapi
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"google.golang.org/grpc/status"
@@ -15,7 +16,16 @@ import (
 const (
 	byeDraining = ": this gateway is going away, come back with Last-Event-ID\n\n"
 	byeLost     = ": the rest of the events cannot be had right now, come back with Last-Event-ID\n\n"
+	byeExpired  = ": the token has expired, come back with a new one and Last-Event-ID\n\n"
 )
+
+// lastID says once more with which number to come back, in a block that is no event.
+func lastID(seq int64) string {
+	if seq == 0 {
+		return ""
+	}
+	return "id: " + strconv.FormatInt(seq, 10) + "\n"
+}
 
 // dialectOf reads ?dialect=.
 func dialectOf(r *http.Request) (*dialect, error) {
@@ -65,12 +75,18 @@ func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect) (en
 	}
 	beat := time.NewTicker(a.cfg.Heartbeat)
 	defer beat.Stop()
+	var over <-chan time.Time
+	if !f.ends.IsZero() {
+		timer := time.NewTimer(time.Until(f.ends))
+		defer timer.Stop()
+		over = timer.C
+	}
 	var buf []byte
 	for {
 		buf = buf[:0]
 		select {
 		case e, ok := <-f.events:
-			if buf, ok = gather(buf, e, ok, f.events, names); !ok {
+			if buf, ok = f.gather(buf, e, ok, names); !ok {
 				if !f.over {
 					buf = append(buf, byeLost...)
 				}
@@ -82,6 +98,9 @@ func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect) (en
 			buf = append(buf, heartbeat...)
 		case <-f.leave:
 			_ = w.send([]byte(byeDraining)) // it leaves either way
+			return false
+		case <-over:
+			_ = w.send([]byte(lastID(f.sent) + byeExpired))
 			return false
 		case <-ctx.Done():
 			return false
@@ -97,14 +116,15 @@ func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect) (en
 
 // gather encodes an event and those that wait behind it, so that they leave at once; ok is false when the feed has
 // ended.
-func gather(buf []byte, e *agentv1.Event, ok bool, events <-chan *agentv1.Event, names *dialect) ([]byte, bool) {
+func (f *feed) gather(buf []byte, e *agentv1.Event, ok bool, names *dialect) ([]byte, bool) {
 	for ok {
 		buf = appendEvent(buf, e, names)
+		f.sent = e.GetSeq()
 		if len(buf) > piece {
 			return buf, true
 		}
 		select {
-		case e, ok = <-events:
+		case e, ok = <-f.events:
 		default:
 			return buf, true
 		}

@@ -49,6 +49,7 @@ type Conn struct {
 	cfg  *Config
 
 	seen atomic.Int64 // Unix nanoseconds of the last sign of life
+	ends atomic.Int64 // Unix nanoseconds; 0 where its token has no end
 
 	mu      sync.Mutex
 	queue   []outgoing
@@ -64,6 +65,25 @@ func (c *Conn) Seen() { c.seen.Store(time.Now().UnixNano()) }
 
 // LastSeen returns when the client last sent anything.
 func (c *Conn) LastSeen() time.Time { return time.Unix(0, c.seen.Load()) }
+
+// EndAt says when the connection is over, since its token is; the zero time stands for never. The pod's pulse looks.
+func (c *Conn) EndAt(t time.Time) {
+	if t.IsZero() {
+		c.ends.Store(0)
+		return
+	}
+	c.ends.Store(t.UnixNano())
+}
+
+// EndIfOver closes the connection where its time is over, and reports whether it is.
+func (c *Conn) EndIfOver(now time.Time) bool {
+	ends := c.ends.Load()
+	if ends == 0 || now.UnixNano() < ends {
+		return false
+	}
+	c.Close(TokenExpired)
+	return true
+}
 
 // Reason returns why the connection ends or ended, and [Open] before that.
 func (c *Conn) Reason() Reason {

@@ -12,6 +12,7 @@ const (
 	NetworkLost
 	MissingID
 	NotAllowed
+	TokenExpired
 	NoHeartbeat
 	TooManyNodes
 	Superseded
@@ -33,6 +34,7 @@ var reasons = [...]struct {
 	NetworkLost:   {"network_lost", 0, ""},
 	MissingID:     {"missing_id", 4001, "Missing client_id or user_id"},
 	NotAllowed:    {"not_allowed", 4003, "Not allowed"},
+	TokenExpired:  {"token_expired", 4003, "The token has expired, connect again with a new one"},
 	NoHeartbeat:   {"no_heartbeat", 4008, "No heartbeat for too long"},
 	TooManyNodes:  {"too_many_nodes", 4009, "Too many nodes of this user are connected"},
 	Superseded:    {"superseded", 4409, "The same node connected again"},

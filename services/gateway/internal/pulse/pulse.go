@@ -1,5 +1,5 @@
 // Package pulse is the pod's one clock for everything that connections need now and then: pings, the end of silent
-// nodes, heartbeats to the registry, signs of life for open calls, and the pod's statistics. One goroutine for all of
+// nodes and of tokens, heartbeats to the registry, signs of life for open calls, and the pod's statistics. One goroutine for all of
 // them replaces several timers per connection.
 package pulse
 
@@ -97,7 +97,7 @@ func repeat(ctx context.Context, f func(now time.Time)) {
 	}
 }
 
-// vitals pings clients, ends silent nodes and keeps calls alive.
+// vitals pings clients, ends silent nodes and those whose token is over, and keeps calls alive.
 func (p *Pulse) vitals(now time.Time) {
 	nodes, webs := p.Hub.All()
 	for _, n := range nodes {
@@ -105,9 +105,15 @@ func (p *Pulse) vitals(now time.Time) {
 			n.Conn.Close(conn.NoHeartbeat)
 			continue
 		}
+		if n.Conn.EndIfOver(now) {
+			continue
+		}
 		n.Ping.Due(now, p.PingEvery, n.Conn)
 	}
 	for _, w := range webs {
+		if w.Conn.EndIfOver(now) {
+			continue
+		}
 		w.Ping.Due(now, p.PingEvery, w.Conn)
 	}
 	p.Holder.Sweep(nodes, now)

@@ -62,7 +62,7 @@ func startDemo(cluster *embedded.Cluster, cfg upConfig) (_ *demo, err error) {
 	}
 	d.node, err = node.New(node.Options{
 		Server: "ws://" + cluster.Gateways[0].HTTP, UserID: demoUser, NodeID: demoNode, Name: "Demo desktop",
-		Capabilities: d.tools.Capabilities(), Token: node.StaticToken(d.token),
+		Capabilities: d.tools.Capabilities(), Token: func(context.Context) (string, error) { return demoToken(cfg.Auth) },
 	})
 	if err != nil {
 		return nil, err

@@ -15,9 +15,9 @@ import (
 
 // nodeConfig is what to offer to whom.
 type nodeConfig struct {
-	Server string        `conf:"server" env:"HECATON_SERVER" default:"http://127.0.0.1:8080" help:"any gateway's URL"`
-	User   string        `conf:"user,required" env:"HECATON_USER" help:"whose node this is"`
-	Token  config.Secret `conf:"token" env:"HECATON_TOKEN" help:"JWT of the user"`
+	Server string            `conf:"server" env:"HECATON_SERVER" default:"http://127.0.0.1:8080" help:"any gateway's URL"`
+	User   string            `conf:"user,required" env:"HECATON_USER" help:"whose node this is"`
+	Token  config.LiveSecret `conf:"token" env:"HECATON_TOKEN" help:"JWT of the user; --token-file is read again before it ends, so that the node stays"`
 
 	NodeID string   `conf:"node-id" help:"the node's id among the user's; desktop_USER where empty"`
 	Name   string   `conf:"name" help:"what people see of the node; this machine's name where empty"`
@@ -44,7 +44,7 @@ func runNode(ctx context.Context, e Env) error {
 	out := nodeOutput{e: e, server: cfg.Server, user: cfg.User, dir: tools.Root(), tools: names}
 	n, err := node.New(node.Options{
 		Server: cfg.Server, UserID: cfg.User, NodeID: cfg.NodeID, Name: cfg.name(), AppVersion: e.build(),
-		Capabilities: tools.Capabilities(), Token: node.StaticToken(cfg.Token.Reveal()),
+		Capabilities: tools.Capabilities(), Token: cfg.token,
 		OnState: func(s node.State) { out.state(s) }, Logger: e.logger(cfg.Log),
 	})
 	if err != nil {
@@ -63,6 +63,12 @@ func inWords(err error) error {
 		}
 	}
 	return err
+}
+
+// token is what the connection is to be known by from now on.
+func (c nodeConfig) token(context.Context) (string, error) {
+	token, err := c.Token.Get()
+	return token.Reveal(), err
 }
 
 func (c nodeConfig) name() string {

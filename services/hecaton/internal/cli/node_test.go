@@ -6,7 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 )
@@ -74,5 +77,41 @@ func TestNodeReconnects(t *testing.T) {
 	}
 	if err := second.Stop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A token that is renewed in its file keeps the node there.
+func TestNodeReadsItsTokenFileAgain(t *testing.T) {
+	t.Parallel()
+	const key config.Secret = "0123456789abcdef0123456789abcdef"
+	c, err := embedded.Start(t.Context(), embedded.Options{
+		Auth: auth.Config{Mode: auth.JWT, Secret: key, Leeway: time.Minute}, Services: auth.ServiceAuth{Token: "a-token-for-services"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(t.TempDir(), "token")
+	keep := func(expires time.Time) {
+		token, err := auth.Mint(key, auth.Claims{User: "ana", Expires: expires})
+		if err == nil {
+			err = os.WriteFile(path, []byte(token+"\n"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep(time.Now().Add(3*time.Second - time.Minute)) // its connections end in three seconds
+	n := start(t, nil, "node", "--user", "ana", "--server", "http://"+c.Gateways[0].HTTP, "--dir", t.TempDir(), "--token-file", path)
+	n.says("connected as node")
+	keep(time.Now().Add(time.Hour))
+	n.says("disconnected (the token has come to its end", "again in")
+	testkit.Eventually(t, wait, func() bool { return strings.Count(n.out.String(), "connected as node") == 2 }, "the node is connected again")
+	if code := n.stop(); code != 0 {
+		t.Errorf("%d %s", code, &n.err)
 	}
 }

@@ -134,6 +134,8 @@ func (s *nodeSession) message(f jsonrpc.Frame, b *frame.Buffer) (asked bool) {
 	case "pong":
 	case "register":
 		s.register(b)
+	case "token":
+		s.send(s.renew(s.n.Conn, s.n.User, b.Bytes()))
 	default:
 		s.Metrics.Frames.WithLabelValues("unknown").Inc()
 	}

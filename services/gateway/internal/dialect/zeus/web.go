@@ -63,6 +63,8 @@ func (s *webSession) handle(b *frame.Buffer) bool {
 	case "ping":
 		s.send(framePong)
 	case "pong":
+	case "token":
+		s.send(s.renew(s.client.Conn, s.client.User, b.Bytes()))
 	case "get_workflows":
 		s.getWorkflows(bytes.Clone(b.Bytes()))
 	case "execute_workflow":

@@ -131,6 +131,7 @@ func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, client string, use
 		z.serve(c, client, func() conn.Handler { return drop })
 		return nil
 	}
+	c.EndAt(id.Ends())
 	return c
 }
 

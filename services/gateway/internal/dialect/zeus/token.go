@@ -1,0 +1,38 @@
+package zeus
+
+import (
+	"strconv"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+)
+
+// renew takes {"type":"token","token":…}, with which a client stays for longer than the token that it came with, and returns
+// the answer. A token that is refused changes nothing: the connection still ends with the one before.
+func (z *Zeus) renew(c *conn.Conn, user ids.UserID, frame []byte) []byte {
+	id, err := z.Auth.Renew(z.ctx, jsonrpc.StringMember(frame, "token"), user)
+	if err != nil {
+		z.Logger.Info("a new token was refused", "problem", err)
+		return tokenRefused(err.Error())
+	}
+	c.EndAt(id.Ends())
+	if id.Expires.IsZero() {
+		return frameTokenAck
+	}
+	return tokenTaken(id.Expires.Unix())
+}
+
+// frameTokenAck is the answer where tokens do not count, and so do not end.
+var frameTokenAck = []byte(`{"type":"token_ack","success":true,"expires_at":null}`)
+
+// tokenTaken says until when, in Unix seconds.
+func tokenTaken(expires int64) []byte {
+	b := strconv.AppendInt([]byte(`{"type":"token_ack","success":true,"expires_at":`), expires, 10)
+	return append(b, '}')
+}
+
+func tokenRefused(problem string) []byte {
+	b := jsonrpc.AppendString([]byte(`{"type":"token_ack","success":false,"error":`), problem)
+	return append(b, '}')
+}
