@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hecaton-dev/hecaton/pkg/config"
@@ -55,7 +54,11 @@ func (s ServiceAuth) ServerOptions() ([]grpc.ServerOption, error) {
 		return nil, err
 	}
 	if server != nil {
-		options = append(options, grpc.Creds(credentials.NewTLS(server)))
+		creds, err := renew(server)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, grpc.Creds(creds))
 	}
 	if s.Token.First() != "" {
 		gate := newTokenGate(s.Token)
@@ -75,7 +78,9 @@ func (s ServiceAuth) DialOptions() ([]grpc.DialOption, error) {
 	}
 	creds := insecure.NewCredentials()
 	if client != nil {
-		creds = credentials.NewTLS(client)
+		if creds, err = renew(client); err != nil {
+			return nil, err
+		}
 	}
 	options := []grpc.DialOption{grpc.WithTransportCredentials(creds)}
 	if first := s.Token.First(); first != "" {

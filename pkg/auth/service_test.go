@@ -236,6 +236,31 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	if got := callUnary(within(t), dial(t, address, optionsOf(t, client)...)); got != codes.OK {
 		t.Errorf("the new certificate is not shown: %s", got)
 	}
+	// An authority is renewed in place too, under a program that runs: what it was told at its start is made again.
+	client.CA = ca.service(t, "registry").CA
+	before := optionsOf(t, client)
+	text, err := os.ReadFile(renewed.CA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(client.CA, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := callUnary(within(t), dial(t, address, before...)); got != codes.Unavailable {
+		t.Errorf("a server whose clients' authorities were renewed takes a certificate of the old one: %s", got)
+	}
+	fresh := next.service(t, "registry")
+	for from, to := range map[string]string{fresh.Cert: client.Cert, fresh.Key: client.Key} {
+		if text, err = os.ReadFile(from); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := callUnary(within(t), dial(t, address, before...)); got != codes.OK {
+		t.Errorf("authorities and certificate renewed on both sides: %s", got)
+	}
 }
 
 func TestServiceAuthConfig(t *testing.T) {

@@ -1,62 +1,70 @@
 package auth
 
 import (
+	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
-	"os"
+	"net"
+
+	"google.golang.org/grpc/credentials"
+
+	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
 )
 
-// TLS returns the two sides of mutual TLS for connections that are not gRPC; nil where it is not configured.
-func (s ServiceAuth) TLS() (server, client *tls.Config, err error) {
+// TLS returns what makes the two sides of mutual TLS, for each connection anew; nil where it is not configured.
+func (s ServiceAuth) TLS() (server, client func() (*tls.Config, error), err error) {
 	if !s.tls() {
 		return nil, nil, nil
 	}
-	pool, err := s.load()
+	files := tlsfiles.Config{CA: s.CA, Cert: s.Cert, Key: s.Key, ServerName: s.ServerName}
+	if err := files.Check(); err != nil {
+		return nil, nil, fmt.Errorf("SERVICE_TLS_CA, SERVICE_TLS_CERT, SERVICE_TLS_KEY: %w", err)
+	}
+	client = func() (*tls.Config, error) {
+		c, err := files.Client()
+		if err == nil {
+			c.MinVersion = tls.VersionTLS13
+		}
+		return c, err
+	}
+	return files.Server, client, nil
+}
+
+// renewed are transport credentials of gRPC that are made for each connection: certificates and authorities are renewed
+// under running pods.
+type renewed struct {
+	credentials.TransportCredentials // made at the start, for what is no handshake
+	config                           func() (*tls.Config, error)
+}
+
+// renew returns credentials of what config returns.
+func renew(config func() (*tls.Config, error)) (credentials.TransportCredentials, error) {
+	first, err := config()
+	if err != nil {
+		return nil, err
+	}
+	return renewed{credentials.NewTLS(first), config}, nil
+}
+
+// ClientHandshake implements [credentials.TransportCredentials].
+func (r renewed) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	c, err := r.config()
 	if err != nil {
 		return nil, nil, err
 	}
-	server = &tls.Config{
-		MinVersion: tls.VersionTLS13,
-		ClientAuth: tls.RequireAndVerifyClientCert,
-		ClientCAs:  pool,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return s.certificate()
-		},
-	}
-	client = &tls.Config{
-		MinVersion: tls.VersionTLS13,
-		ServerName: s.ServerName,
-		RootCAs:    pool,
-		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			return s.certificate()
-		},
-	}
-	return server, client, nil
+	return credentials.NewTLS(c).ClientHandshake(ctx, authority, conn)
 }
 
-// load returns the authorities, having made sure that the certificate can be read too.
-func (s ServiceAuth) load() (*x509.CertPool, error) {
-	if _, err := s.certificate(); err != nil {
-		return nil, err
-	}
-	raw, err := os.ReadFile(s.CA)
+// ServerHandshake implements [credentials.TransportCredentials].
+func (r renewed) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	c, err := r.config()
 	if err != nil {
-		return nil, fmt.Errorf("SERVICE_TLS_CA: %w", err)
+		return nil, nil, err
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(raw) {
-		return nil, fmt.Errorf("SERVICE_TLS_CA: %s holds no certificate", s.CA)
-	}
-	return pool, nil
+	return credentials.NewTLS(c).ServerHandshake(conn)
 }
 
-// certificate reads the files anew: handshakes between services are rare, and certificates are renewed under running
-// pods.
-func (s ServiceAuth) certificate() (*tls.Certificate, error) {
-	cert, err := tls.LoadX509KeyPair(s.Cert, s.Key)
-	if err != nil {
-		return nil, fmt.Errorf("SERVICE_TLS_CERT, SERVICE_TLS_KEY: %w", err)
-	}
-	return &cert, nil
+// Clone implements [credentials.TransportCredentials].
+func (r renewed) Clone() credentials.TransportCredentials {
+	return renewed{r.TransportCredentials.Clone(), r.config}
 }

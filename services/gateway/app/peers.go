@@ -12,7 +12,7 @@ func (a *App) startLinks(context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.links = peer.NewLinks(peer.LinksConfig{Bus: a.bus, Token: a.cfg.Services.Token, TLS: client, Logger: a.log})
+	a.links = peer.NewLinks(peer.LinksConfig{Bus: a.bus, TLS: client, Logger: a.log})
 	return nil
 }
 
@@ -26,7 +26,7 @@ func (a *App) startPeers(ctx context.Context) error {
 	}
 	a.peers, err = peer.Listen(ctx, peer.ServerConfig{
 		Gateway: a.id, Addr: a.cfg.PeerAddr, Advertise: cmp.Or(a.cfg.PeerName, a.cfg.PodIP),
-		Token: a.cfg.Services.Token, TLS: server, Bus: a.bus, Budget: a.budget, MaxReply: int(a.cfg.MaxReply),
+		TLS: server, Bus: a.bus, Budget: a.budget, MaxReply: int(a.cfg.MaxReply),
 		Deliver: a.router.Deliver, Logger: a.log,
 	})
 	return err

@@ -5,6 +5,7 @@
 // goes over the bus in parts. So a link needs no acknowledgements: what it could not write is handed back to be
 // published, and an answer that arrives twice ends its call once.
 //
-// A link is one TCP connection, with mutual TLS where services have it, and a preface that names the pod that is meant:
-// an address may belong to another process by now. After that each message is a call's number and its answer.
+// A link is one TCP connection, with mutual TLS where services have it. In its preface both sides show that they know a key
+// which the listening pod makes at its start and tells over the bus, where only gateways hear it: who merely reaches the port
+// brings no answer, and who has the address by now gets none. After that each message is a call's number and its answer.
 package peer

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 )
@@ -29,9 +28,9 @@ const (
 
 // LinksConfig is what Links are made of.
 type LinksConfig struct {
-	Bus    *bus.Conn
-	Token  config.Secret
-	TLS    *tls.Config // nil for none
+	Bus *bus.Conn
+	// TLS returns what a connection is made with now; nil for none.
+	TLS    func() (*tls.Config, error)
 	Logger *slog.Logger
 }
 
@@ -111,20 +110,29 @@ func (l *Links) dial(to ids.GatewayID) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	nc, err := new(net.Dialer).DialContext(ctx, "tcp", string(m.Data))
+	at, err := parsePlace(m.Data)
 	if err != nil {
 		return nil, err
 	}
-	if l.cfg.TLS != nil {
-		cfg := l.cfg.TLS.Clone()
-		if cfg.ServerName == "" {
-			cfg.ServerName, _, _ = net.SplitHostPort(string(m.Data))
-		}
-		nc = tls.Client(nc, cfg)
+	nc, err := l.open(ctx, at.addr)
+	if err != nil {
+		return nil, err
 	}
-	if err := greet(nc, to, l.cfg.Token); err != nil {
+	if err := greet(nc, to, at.key); err != nil {
 		_ = nc.Close()
 		return nil, err
 	}
 	return nc, nil
+}
+
+func (l *Links) open(ctx context.Context, addr string) (net.Conn, error) {
+	plain := new(net.Dialer)
+	if l.cfg.TLS == nil {
+		return plain.DialContext(ctx, "tcp", addr)
+	}
+	config, err := l.cfg.TLS()
+	if err != nil {
+		return nil, err
+	}
+	return (&tls.Dialer{NetDialer: plain, Config: config}).DialContext(ctx, "tcp", addr)
 }

@@ -2,26 +2,31 @@ package peer
 
 import (
 	"bufio"
-	"crypto/subtle"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
 const (
-	protocol  = "hecaton-peer/1"
-	welcome   = "welcome\n"
+	protocol  = "hecaton-peer/2"
+	welcome   = "welcome"
 	handshake = 5 * time.Second
 	// headerSize is a call's number, 8 bytes, and the answer's length, 4.
 	headerSize = 12
-	// maxPreface bounds what a stranger can make a pod read.
-	maxPreface = 4 << 10
+	// maxPreface bounds what a stranger can make a pod read, maxStrangers how many there are at a time.
+	maxPreface   = 4 << 10
+	maxStrangers = 256
 )
 
 func header(number uint64, size int) []byte {
@@ -31,61 +36,96 @@ func header(number uint64, size int) []byte {
 	return b
 }
 
-// greet is the dialling side's part: it names the pod that is meant and shows the first of the services' tokens.
-func greet(nc net.Conn, gateway ids.GatewayID, token config.Secret) error {
+// place is where a pod is, and the key by which it and who asked it over the bus know each other there.
+type place struct{ addr, key string }
+
+func (p place) append(b []byte) []byte { return append(append(append(b, p.addr...), ' '), p.key...) }
+
+func parsePlace(raw []byte) (p place, err error) {
+	var ok bool
+	if p.addr, p.key, ok = strings.Cut(string(raw), " "); !ok || p.key == "" {
+		return p, fmt.Errorf("a pod says %q of where it is: want an address and a key", raw)
+	}
+	return p, nil
+}
+
+// The two sides of a link.
+const (
+	dials   = "dials"
+	listens = "listens"
+)
+
+// proof shows that a side knows the key, without telling it: whoever has the address by now learns nothing, and what was
+// overheard serves for no other link.
+func proof(key, side string, gateway ids.GatewayID, dialled, listened string) string {
+	mac := hmac.New(sha256.New, []byte(key))
+	fmt.Fprintf(mac, "%s %s %s %s %s", protocol, side, bus.Token(string(gateway)), dialled, listened)
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+var errStranger = errors.New("it does not know the key")
+
+// greet is the dialling side's part: it names the pod that is meant, and sends it nothing before that has shown the key.
+func greet(nc net.Conn, gateway ids.GatewayID, key string) error {
 	if err := nc.SetDeadline(time.Now().Add(handshake)); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(nc, "%s %s %s\n", protocol, bus.Token(string(gateway)), bus.Token(token.First().Reveal())); err != nil {
+	mine, r := rand.Text(), bufio.NewReader(io.LimitReader(nc, maxPreface))
+	if _, err := fmt.Fprintf(nc, "%s %s %s\n", protocol, bus.Token(string(gateway)), mine); err != nil {
 		return err
 	}
-	answer := make([]byte, len(welcome))
-	for n := 0; n < len(answer); {
-		m, err := nc.Read(answer[n:])
-		if err != nil {
-			return fmt.Errorf("not welcome: %w", err)
-		}
-		n += m
+	answer, err := line(r)
+	if err != nil {
+		return fmt.Errorf("not welcome: %w", err)
 	}
-	if string(answer) != welcome {
-		return fmt.Errorf("not welcome: %q", answer)
+	theirs, shown, _ := strings.Cut(answer, " ")
+	if !hmac.Equal([]byte(shown), []byte(proof(key, listens, gateway, mine, theirs))) {
+		return errStranger
+	}
+	if _, err := fmt.Fprintln(nc, proof(key, dials, gateway, mine, theirs)); err != nil {
+		return err
+	}
+	if answer, err = line(r); err != nil || answer != welcome {
+		return errors.Join(fmt.Errorf("not welcome: %q", answer), err)
 	}
 	return nc.SetDeadline(time.Time{})
 }
 
-// admit is the listening side's part. Any of the tokens will do.
-func admit(nc net.Conn, r *bufio.Reader, gateway ids.GatewayID, token config.Secret) error {
+// admit is the listening side's part.
+func admit(nc net.Conn, r *bufio.Reader, gateway ids.GatewayID, key string) error {
 	if err := nc.SetDeadline(time.Now().Add(handshake)); err != nil {
 		return err
 	}
-	line, err := r.ReadSlice('\n')
+	preface, err := line(r)
 	if err != nil {
 		return fmt.Errorf("preface: %w", err)
 	}
-	fields := strings.Split(strings.TrimSuffix(string(line), "\n"), " ")
+	fields := strings.Split(preface, " ")
 	switch {
 	case len(fields) != 3 || fields[0] != protocol:
-		return fmt.Errorf("preface of another protocol")
+		return errors.New("preface of another protocol")
 	case fields[1] != bus.Token(string(gateway)):
-		return fmt.Errorf("the peer looks for another pod")
-	case !accepts(token, fields[2]):
-		return fmt.Errorf("wrong service token")
+		return errors.New("the peer looks for another pod")
 	}
-	if _, err := nc.Write([]byte(welcome)); err != nil {
+	mine, theirs := rand.Text(), fields[2]
+	if _, err := fmt.Fprintf(nc, "%s %s\n", mine, proof(key, listens, gateway, theirs, mine)); err != nil {
+		return err
+	}
+	shown, err := line(r)
+	if err != nil {
+		return fmt.Errorf("preface: %w", err)
+	}
+	if !hmac.Equal([]byte(shown), []byte(proof(key, dials, gateway, theirs, mine))) {
+		return errStranger
+	}
+	if _, err := fmt.Fprintln(nc, welcome); err != nil {
 		return err
 	}
 	return nc.SetDeadline(time.Time{})
 }
 
-// accepts compares what was shown with every token there is; without one it has to be the empty one.
-func accepts(token config.Secret, shown string) bool {
-	keys := token.Keys()
-	if len(keys) == 0 {
-		keys = []config.Secret{""}
-	}
-	match := 0
-	for _, key := range keys {
-		match |= subtle.ConstantTimeCompare([]byte(shown), []byte(bus.Token(key.Reveal())))
-	}
-	return match == 1
+// line reads one, of what fits the reader's buffer.
+func line(r *bufio.Reader) (string, error) {
+	raw, err := r.ReadSlice('\n')
+	return strings.TrimSuffix(string(raw), "\n"), err
 }

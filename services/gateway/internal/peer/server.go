@@ -3,6 +3,7 @@ package peer
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"crypto/tls"
 	"encoding/binary"
 	"errors"
@@ -15,7 +16,6 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/hecaton-dev/hecaton/pkg/bus"
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 )
@@ -25,10 +25,10 @@ type ServerConfig struct {
 	Gateway ids.GatewayID
 	// Addr is listened on. Advertise is where other pods find it; where empty, it is derived from Addr.
 	Addr, Advertise string
-	Token           config.Secret
-	TLS             *tls.Config // nil for none
-	Bus             *bus.Conn
-	Budget          *frame.Budget
+	// TLS returns what a connection is made with now; nil for none.
+	TLS    func() (*tls.Config, error)
+	Bus    *bus.Conn
+	Budget *frame.Budget
 	// MaxReply bounds an answer, in bytes.
 	MaxReply int
 	// Deliver takes an answer and its reference.
@@ -39,9 +39,12 @@ type ServerConfig struct {
 // Server takes answers from other pods.
 type Server struct {
 	cfg  ServerConfig
+	key  string // what who knows it may bring answers; only gateways hear it, over the bus
 	ln   net.Listener
 	sub  *nats.Subscription
 	work sync.WaitGroup
+
+	strangers chan struct{} // has one for each connection that has not shown yet that it knows the key
 
 	mu     sync.Mutex
 	closed bool
@@ -55,11 +58,11 @@ func Listen(ctx context.Context, cfg ServerConfig) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, ln: ln, open: make(map[net.Conn]struct{})}
+	s := &Server{cfg: cfg, key: rand.Text(), ln: ln, strangers: make(chan struct{}, maxStrangers), open: make(map[net.Conn]struct{})}
 	addr, err := advertised(ln.Addr(), cfg.Advertise)
 	if err == nil {
 		s.sub, err = cfg.Bus.Subscribe(bus.PeerSubject(cfg.Gateway), func(m *nats.Msg) {
-			if err := m.Respond([]byte(addr)); err != nil {
+			if err := m.Respond(place{addr, s.key}.append(nil)); err != nil {
 				cfg.Logger.Warn("tell a peer the address", "error", err)
 			}
 		})
@@ -117,9 +120,20 @@ func (s *Server) accept() {
 			return
 		}
 		if s.cfg.TLS != nil {
-			nc = tls.Server(nc, s.cfg.TLS)
+			config, err := s.cfg.TLS()
+			if err != nil {
+				s.cfg.Logger.Error("peers cannot be let in; large answers go over the bus", "error", err)
+				_ = nc.Close()
+				continue
+			}
+			nc = tls.Server(nc, config)
 		}
-		s.work.Go(func() { s.serve(nc) })
+		select {
+		case s.strangers <- struct{}{}:
+			s.work.Go(func() { s.serve(nc) })
+		default: // too many that have not shown who they are
+			_ = nc.Close()
+		}
 	}
 }
 
@@ -128,6 +142,7 @@ func (s *Server) serve(nc net.Conn) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
+		<-s.strangers
 		return
 	}
 	s.open[nc] = struct{}{}
@@ -138,7 +153,9 @@ func (s *Server) serve(nc net.Conn) {
 		s.mu.Unlock()
 	}()
 	r := bufio.NewReaderSize(nc, maxPreface)
-	if err := admit(nc, r, s.cfg.Gateway, s.cfg.Token); err != nil {
+	err := admit(nc, r, s.cfg.Gateway, s.key)
+	<-s.strangers
+	if err != nil {
 		s.cfg.Logger.Warn("peer refused", "from", nc.RemoteAddr().String(), "error", err)
 		return
 	}
