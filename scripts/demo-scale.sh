@@ -70,7 +70,7 @@ url=http://$(docker compose port lb 8080)
 say "two gateways behind $url; connections and calls a second of each:"
 go build -o bin/hecaton ./services/hecaton/cmd/hecaton
 set -a
-. deploy/compose/dev.env
+. deploy/compose/dev/cli.env
 set +a
 bin/hecaton bench --server "$url" --nodes "$NODES" --churn "$CHURN" --callers 50 --rate "$RATE" --duration 24h --seed 1 \
   >"$work/report.txt" 2>"$work/load.log" &

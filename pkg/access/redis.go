@@ -21,7 +21,7 @@ func (s Service) Redis() Redis {
 		return Redis{
 			Keys: []string{
 				"hecaton:{*}:nodes", "hecaton:{*}:node:*", "hecaton:{*}:epoch:*", "hecaton:{*}:session:*", "hecaton:{*}:last",
-				"hecaton:{*}:gone", "hecaton:users", "hecaton:gateways", "hecaton:gateway:*",
+				"hecaton:{*}:gone", "hecaton:{*}:use", "hecaton:users", "hecaton:gateways", "hecaton:gateway:*",
 			},
 			Commands: append([]string{
 				"evalsha", "script|load", "time", "exists", "get", "set", "del", "pexpire", "pexpireat",

@@ -16,6 +16,9 @@ import (
 // which show no credentials, what they like.
 var admission = embedded.Admission{Passwords: access.RandomPasswords(), Open: true}
 
+// Password is that of a service on every server of this package, for servers that a test starts itself.
+func Password(s access.Service) string { return admission.Passwords[s] }
+
 // As returns the URL, or URLs, of a NATS server of this package, or of a proxy in front of one, with a service's
 // credentials. URLs that have credentials stay as they are.
 func As(s access.Service, natsURL string) string {

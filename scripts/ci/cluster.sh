@@ -5,7 +5,7 @@
 name=${0##*/}
 export COMPOSE_PROJECT_NAME=${PROJECT:-hecaton-ci} HECATON_PORT=0 BIN=dist
 # Whatever is set for a cluster of one's own.
-export HECATON_BIND=127.0.0.1 HECATON_ENV_FILE=deploy/compose/dev.env LLM=offline ALLOWED_ORIGINS='' LOG_LEVEL=info
+export HECATON_BIND=127.0.0.1 HECATON_KEYS=deploy/compose/dev LLM=offline ALLOWED_ORIGINS='' LOG_LEVEL=info
 if [ "${CI:-}" = true ] || docker image inspect ci.local/nginx:stable-alpine >/dev/null 2>&1; then
   export HUB=ci.local/ PULL=never
 fi

@@ -27,7 +27,7 @@ say 'images are built'
 up
 say 'up and well'
 set -a
-. deploy/compose/dev.env
+. deploy/compose/dev/cli.env
 set +a
 
 # The load is made in the load balancer's network: there Docker's DNS knows all gateways, also those to come.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the images that the integration tests and docker-compose.yml start, without a registry:
-#   redis     from Debian 13's packages
+#   redis     from Debian 13's packages, with a shell
 #   postgres  the same, with an empty cluster that lets everybody in, whatever POSTGRES_* say
 #   pgvector  the same with pgvector; it does with POSTGRES_* what the official image does
 #   nginx     the same, with a shell and wget
@@ -48,7 +48,7 @@ build_redis() { # build_redis <tag>
   local root=$work/redis hash
   hash=$(hash_of)
   current "$1" "$hash" && return
-  unpack "$root" redis-server redis-tools libjemalloc2 liblzf1 libatomic1
+  unpack "$root" redis-server redis-tools libjemalloc2 liblzf1 libatomic1 dash
   import "$1" "$hash" "$root" 'USER 999:999' 'WORKDIR /data' 'EXPOSE 6379/tcp' 'CMD ["redis-server"]'
 }
 

@@ -3,12 +3,16 @@ package faults_test
 import (
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
@@ -30,10 +34,7 @@ func startBus(t *testing.T) *bus {
 		ports = append(ports, testkit.FreePort())
 	}
 	for i := range size {
-		o, err := server.ProcessConfigFile("../../../deploy/compose/nats.conf")
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := busConfig(t)
 		o.ServerName, o.NoSigs, o.NoLog = fmt.Sprint("nats-", i), true, true
 		o.Host, o.Port, o.HTTPPort = "127.0.0.1", server.RANDOM_PORT, 0
 		o.Cluster.Host, o.Cluster.Port = "127.0.0.1", ports[i]
@@ -43,7 +44,7 @@ func startBus(t *testing.T) *bus {
 		for j := range size {
 			if j != i {
 				b.routes[i][j] = cluster.NewProxy(t, fmt.Sprint("127.0.0.1:", ports[j]))
-				o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: b.routes[i][j].Addr()})
+				o.Routes = append(o.Routes, &url.URL{Scheme: "nats", User: url.UserPassword(o.Cluster.Username, o.Cluster.Password), Host: b.routes[i][j].Addr()})
 			}
 		}
 		s, err := server.NewServer(o)
@@ -64,6 +65,36 @@ func startBus(t *testing.T) *bus {
 	soon(t, b.whole, "the NATS servers are a cluster")
 	return b
 }
+
+// busConfig is that of docker-compose.yml, with the services' users.
+func busConfig(t *testing.T) *server.Options {
+	t.Helper()
+	passwords.Do(func() {
+		for _, s := range access.Services {
+			_ = os.Setenv("NATS_"+s.Variable()+"_PASSWORD", testkit.Password(s)) // the name is one
+		}
+		_ = os.Setenv("NATS_ROUTE_PASSWORD", "route")
+		_ = os.Setenv("NATS_ROUTES", "[]")
+	})
+	dir := t.TempDir()
+	for name, from := range map[string]string{"nats.conf": "compose/nats.conf", access.NATSFile: "helm/hecaton/files/" + access.NATSFile} {
+		text, err := os.ReadFile("../../../deploy/" + from)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	o, err := server.ProcessConfigFile(filepath.Join(dir, "nats.conf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// passwords has them put once where the configuration looks for them.
+var passwords sync.Once
 
 func (b *bus) url() string {
 	var urls []string

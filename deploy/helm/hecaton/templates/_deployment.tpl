@@ -12,8 +12,9 @@ The Deployment of one program, of a dict:
 */ -}}
 {{- define "hecaton.deployment" -}}
 {{- $v := .values -}}
-{{- $tls := .root.Values.serviceTLS.secretName -}}
-{{- $creds := and (not .root.Values.nats.enabled) .root.Values.secrets.natsCreds.key -}}
+{{- $tls := include "hecaton.tlsSecrets" . | fromYaml -}}
+{{- $from := index .root.Values.secrets.natsCreds (include "hecaton.key" .) -}}
+{{- $creds := and (not .root.Values.nats.enabled) $from.key -}}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -75,6 +76,13 @@ spec:
           {{- end }}
           env:
             {{- include "hecaton.env" .root | nindent 12 }}
+            {{- with include "hecaton.serviceTLSEnv" . | trim }}
+            {{- . | nindent 12 }}
+            {{- end }}
+            {{- include "hecaton.natsEnv" . | trim | nindent 12 }}
+            {{- with include "hecaton.tlsEnv" (dict "root" .root "server" "nats") | trim }}
+            {{- . | nindent 12 }}
+            {{- end }}
             {{- .env | trim | nindent 12 }}
             {{- with $v.env }}
             {{- toYaml . | nindent 12 }}
@@ -108,8 +116,8 @@ spec:
             {{- if $v.config }}
             - {name: config, mountPath: /etc/hecaton/config, readOnly: true}
             {{- end }}
-            {{- if $tls }}
-            - {name: tls, mountPath: /etc/hecaton/tls, readOnly: true}
+            {{- range $name, $_ := $tls }}
+            - {name: {{ $name }}, mountPath: /etc/hecaton/{{ $name }}, readOnly: true}
             {{- end }}
             {{- if $creds }}
             - {name: nats, mountPath: /etc/hecaton/nats, readOnly: true}
@@ -124,12 +132,11 @@ spec:
         - name: config
           configMap: {name: {{ include "hecaton.name" . }}}
         {{- end }}
-        {{- if $tls }}
-        - name: tls
-          secret: {secretName: {{ $tls }}, defaultMode: 0440}
+        {{- range $name, $secret := $tls }}
+        - name: {{ $name }}
+          secret: {secretName: {{ $secret }}, defaultMode: 0440}
         {{- end }}
         {{- if $creds }}
-        {{- $from := .root.Values.secrets.natsCreds }}
         - name: nats
           secret:
             secretName: {{ default .root.Values.secrets.name $from.name }}

@@ -73,35 +73,4 @@ imagePullSecrets:
 - {name: TRACE_RATIO, value: {{ quote $.Values.tracing.ratio }}}
 {{- end }}
 {{ include "hecaton.secretEnv" (dict "root" . "name" "SERVICE_TOKEN" "from" $secrets.serviceToken) }}
-{{- if .Values.serviceTLS.secretName }}
-- {name: SERVICE_TLS_CERT, value: /etc/hecaton/tls/tls.crt}
-- {name: SERVICE_TLS_KEY, value: /etc/hecaton/tls/tls.key}
-- {name: SERVICE_TLS_CA, value: /etc/hecaton/tls/ca.crt}
-{{- with .Values.serviceTLS.serverName }}
-- {name: SERVICE_TLS_SERVER_NAME, value: {{ quote . }}}
-{{- end }}
-{{- end }}
-{{- if .Values.nats.enabled }}
-- {name: NATS_URL, value: {{ include "hecaton.natsURL" . | quote }}}
-{{- else }}
-{{ include "hecaton.secretEnv" (dict "root" . "name" "NATS_URL" "from" $secrets.natsURL) }}
-{{- if $secrets.natsCreds.key }}
-- {name: NATS_CREDS, value: /etc/hecaton/nats/creds}
-{{- end }}
-{{- end }}
-{{- end -}}
-
-{{- define "hecaton.natsURL" -}}
-{{- $name := include "hecaton.name" (dict "root" . "component" "nats") -}}
-{{- $urls := list -}}
-{{- range until (int .Values.nats.replicas) }}{{ $urls = append $urls (printf "nats://%s-%d.%s:4222" $name . $name) }}{{ end -}}
-{{- join "," $urls -}}
-{{- end -}}
-
-{{- define "hecaton.redisEnv" -}}
-{{- if .Values.trial.redis.enabled -}}
-- {name: REDIS_URL, value: "redis://{{ include "hecaton.name" (dict "root" . "component" "trial-redis") }}:6379"}
-{{- else -}}
-{{ include "hecaton.secretEnv" (dict "root" . "name" "REDIS_URL" "from" .Values.secrets.redisURL) }}
-{{- end -}}
 {{- end -}}
