@@ -6,27 +6,74 @@ import "bytes"
 // as fast. What it makes of a text that is no frame is of no use, but it ends.
 func Locate(b []byte) Frame {
 	f := Frame{Raw: b}
-	i := space(b, 0) + 1 // past the opening bracket
+	Members(b, f.keep)
+	return f
+}
+
+// Members yields the members of a validated object as they stand, each name without its quotes and escapes. Of a text that
+// was not validated it yields what is of no use, but it ends.
+func Members(object []byte, yield func(name, value []byte)) {
+	eachMember(object, space(object, 0), func(name []byte, start, end int) bool {
+		yield(name, object[start:end:end])
+		return true
+	})
+}
+
+// Elements is [Members] for a list.
+func Elements(list []byte, yield func(element []byte)) {
+	eachElement(list, space(list, 0), func(start, end int) bool {
+		yield(list[start:end:end])
+		return true
+	})
+}
+
+// eachMember yields where the values of the object at b[i] start and end, until it is told to stop.
+func eachMember(b []byte, i int, yield func(name []byte, start, end int) bool) {
+	if i >= len(b) || b[i] != '{' {
+		return
+	}
 	for {
-		i = space(b, i)
+		i = space(b, i+1) // past the opening bracket or a comma
 		if i >= len(b) || b[i] != '"' {
-			return f
+			return
 		}
 		start := i
 		i = skipString(b, i)
 		name := b[start:i]
 		i = space(b, i)
 		if i >= len(b) || b[i] != ':' || len(name) < 2 {
-			return f
+			return
 		}
-		i = space(b, i+1)
-		start = i
-		i = skipValue(b, i)
-		f.keep(Text(name), b[start:i:i])
+		if start = space(b, i+1); start >= len(b) {
+			return
+		}
+		i = skipValue(b, start)
+		if !yield(Text(name), start, i) {
+			return
+		}
 		if i = space(b, i); i >= len(b) || b[i] != ',' {
-			return f
+			return
 		}
-		i++
+	}
+}
+
+// eachElement is eachMember for a list.
+func eachElement(b []byte, i int, yield func(start, end int) bool) {
+	if i >= len(b) || b[i] != '[' {
+		return
+	}
+	for {
+		start := space(b, i+1)
+		if start >= len(b) || b[start] == ']' {
+			return
+		}
+		i = skipValue(b, start)
+		if !yield(start, i) {
+			return
+		}
+		if i = space(b, i); i >= len(b) || b[i] != ',' {
+			return
+		}
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 // keeps hostile nesting from reaching decoders that recurse.
 const MaxDepth = 512
 
+// MaxRequestDepth is how deep they may nest in what a caller asks of an API.
+const MaxRequestDepth = 64
+
 // SyntaxError says where a text stops being JSON.
 type SyntaxError struct {
 	// Offset is the byte at which the problem was found.
@@ -26,9 +29,14 @@ func (e *SyntaxError) Error() string {
 func bad(i int, problem string) (int, error) { return 0, &SyntaxError{Offset: i, Problem: problem} }
 
 // Valid returns a *[SyntaxError] where b is not exactly one JSON value.
-func Valid(b []byte) error {
+func Valid(b []byte) error { return valid(b, MaxDepth) }
+
+// ValidRequest is [Valid] for what a caller asks of an API, which nests no deeper than [MaxRequestDepth].
+func ValidRequest(b []byte) error { return valid(b, MaxRequestDepth) }
+
+func valid(b []byte, depth int) error {
 	i := space(b, 0)
-	end, err := value(b, i)
+	end, err := value(b, i, depth)
 	if err != nil {
 		return err
 	}
@@ -42,10 +50,11 @@ func Valid(b []byte) error {
 type nesting struct {
 	object [MaxDepth / 64]uint64
 	depth  int
+	limit  int // at most MaxDepth
 }
 
 func (n *nesting) push(object bool) bool {
-	if n.depth == MaxDepth {
+	if n.depth == n.limit {
 		return false
 	}
 	word, bit := n.depth/64, uint64(1)<<(n.depth%64)
@@ -64,15 +73,15 @@ func (n *nesting) inObject() bool {
 }
 
 // value returns the end of the JSON value that starts at b[i]. It does not recurse.
-func value(b []byte, i int) (int, error) {
+func value(b []byte, i, depth int) (int, error) {
 	if i < len(b) && b[i] != '{' && b[i] != '[' {
 		return scalar(b, i)
 	}
-	return composite(b, i)
+	return composite(b, i, depth)
 }
 
-func composite(b []byte, i int) (int, error) {
-	var open nesting
+func composite(b []byte, i, depth int) (int, error) {
+	open := nesting{limit: depth}
 	var err error
 	for {
 		// Here a value starts.
@@ -83,7 +92,7 @@ func composite(b []byte, i int) (int, error) {
 		switch c := b[i]; c {
 		case '{', '[':
 			if !open.push(c == '{') {
-				return bad(i, fmt.Sprintf("nesting deeper than %d", MaxDepth))
+				return bad(i, fmt.Sprintf("nesting deeper than %d", depth))
 			}
 			i = space(b, i+1)
 			if i < len(b) && b[i] == c+2 { // '{'+2 == '}', '['+2 == ']'

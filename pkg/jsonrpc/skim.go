@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"slices"
 )
@@ -52,7 +51,7 @@ func members(b []byte, yield func(name, value []byte)) error {
 			_, err = bad(start, "unexpected end")
 			return err
 		}
-		stop, err := value(b, start)
+		stop, err := value(b, start, MaxDepth)
 		if err != nil {
 			return err
 		}
@@ -102,21 +101,6 @@ func (f *Frame) keep(name, value []byte) {
 	}
 }
 
-// Text returns the text of a validated JSON string, without copying where it has no escapes; nil for anything else.
-func Text(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 {
-		return inner
-	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return nil
-	}
-	return []byte(s)
-}
-
 // IsNull reports whether a member is missing or null.
 func IsNull(raw []byte) bool { return raw == nil || string(raw) == "null" }
 
@@ -127,7 +111,7 @@ func IsObject(raw []byte) bool { return len(raw) > 0 && raw[0] == '{' }
 // beyond those of a [Frame]; "" where it is missing or no string.
 func StringMember(object []byte, name string) string {
 	var text string
-	_ = members(object, func(key, value []byte) {
+	Members(object, func(key, value []byte) {
 		if string(key) == name {
 			text = string(Text(value))
 		}
@@ -135,14 +119,13 @@ func StringMember(object []byte, name string) string {
 	return text
 }
 
-// RawMembers returns the named members of an object as they stand; those that are missing are not in the map. The error
-// is that of [Skim].
-func RawMembers(object []byte, names ...string) (map[string][]byte, error) {
+// RawMembers returns the named members of a validated object as they stand; those that are missing are not in the map.
+func RawMembers(object []byte, names ...string) map[string][]byte {
 	found := make(map[string][]byte, len(names))
-	err := members(object, func(name, value []byte) {
+	Members(object, func(name, value []byte) {
 		if slices.Contains(names, string(name)) {
 			found[string(name)] = value
 		}
 	})
-	return found, err
+	return found
 }

@@ -3,7 +3,7 @@ package hostile_test
 import (
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) { cluster.Main(m) }

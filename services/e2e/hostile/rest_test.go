@@ -105,7 +105,7 @@ func TestABodyOfElevenMiBIsTooLarge(t *testing.T) {
 			if body[0] == '[' && r.Status == http.StatusBadRequest {
 				continue // what was read of it was enough
 			}
-			if problem(t, path, r, http.StatusConflict, "bytes"); r.Body["reason"] != "TOO_LARGE" || r.Body["outcome"] != "not_delivered" {
+			if problem(t, path, r, http.StatusRequestEntityTooLarge, "bytes"); r.Body["reason"] != "TOO_LARGE" || r.Body["outcome"] != "not_delivered" {
 				t.Error(r.Raw)
 			}
 		}

@@ -3,6 +3,7 @@ package agentapi
 import (
 	"cmp"
 	"log/slog"
+	"math"
 	"net/http"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 )
 
 // Streams knows the streams of events that a pod has.
@@ -85,25 +87,32 @@ func New(cfg Config) (*API, error) {
 	return a, err
 }
 
+// Limits of bodies, in bytes.
+const (
+	unlimited   = math.MaxInt64 // read in pieces and passed on: how large a file may be is the workspace's to say
+	maxSettings = 64 << 10
+)
+
 // filesPath is where files of the workspace are served.
 const filesPath = "/api/workspace/files/"
 
 // Routes adds the endpoints.
 func (a *API) Routes(mux *http.ServeMux) {
-	mux.Handle("POST /api/agent/invoke", a.identified(a.invoke))
-	mux.Handle("POST /api/agent/resume", a.identified(a.resume))
-	mux.Handle("GET /api/agent/sessions/{id}/events", a.identified(a.sessionEvents))
-	mux.Handle("GET "+filesPath+"{path...}", a.user(a.getFile))
-	mux.Handle("PUT "+filesPath+"{path...}", a.user(a.putFile))
-	mux.Handle("DELETE "+filesPath+"{path...}", a.user(a.deleteFile))
+	guard := edge.Guard{Auth: a.cfg.Auth, Describe: problem}
+	mux.Handle("POST /api/agent/invoke", guard.Identified(a.cfg.MaxBody, a.invoke))
+	mux.Handle("POST /api/agent/resume", guard.Identified(a.cfg.MaxBody, a.resume))
+	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(edge.Small, a.sessionEvents))
+	mux.Handle("GET "+filesPath+"{path...}", guard.User(edge.Small, a.getFile))
+	mux.Handle("PUT "+filesPath+"{path...}", guard.User(unlimited, a.putFile))
+	mux.Handle("DELETE "+filesPath+"{path...}", guard.User(edge.Small, a.deleteFile))
 
-	generated := a.user(a.serveREST)
+	generated := guard.User(edge.Small, a.serveREST)
 	for _, path := range []string{
-		"/api/agent/sessions", "/api/agent/sessions/", "/api/agent/approval-settings",
-		"/api/tools", "/api/tools/", "/api/workspace/files",
+		"/api/agent/sessions", "/api/agent/sessions/", "/api/tools", "/api/tools/", "/api/workspace/files",
 	} {
 		mux.Handle(path, generated)
 	}
-	// A client that has no account yet may exchange the code of one elsewhere (facts, 9).
-	mux.Handle("POST /api/tools/oauth/exchange", http.HandlerFunc(a.serveOpenREST))
+	mux.Handle("/api/agent/approval-settings", guard.User(maxSettings, a.serveREST))
+	mux.Handle("POST /api/tools/call", guard.User(a.cfg.MaxBody, a.serveREST))
+	mux.Handle("POST /api/tools/oauth/exchange", guard.Anybody(edge.Small, a.serveOpenREST))
 }

@@ -2,12 +2,13 @@ package agentapi
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 )
 
 // position is how the protos' JSON decoder says where it failed, in runes of a line.
@@ -24,7 +25,7 @@ func blame(message string, body []byte) string {
 	}
 	line, _ := strconv.Atoi(at[1])
 	column, _ := strconv.Atoi(at[2])
-	if member := memberAt(body, offset(body, line, column)); member != "" {
+	if member := jsonrpc.PathAt(body, offset(body, line, column)); member != "" {
 		return fmt.Sprintf("%s has a wrong type or value: %s", member, message)
 	}
 	return message
@@ -40,36 +41,4 @@ func offset(body []byte, line, column int) (at int) {
 		at += size
 	}
 	return at
-}
-
-// memberAt returns the path of the value at an offset of a JSON document.
-func memberAt(body []byte, at int) string {
-	path, _ := seek(json.NewDecoder(bytes.NewReader(body)), "", int64(at))
-	return path
-}
-
-// seek reads one value; found says that the offset is in it.
-func seek(dec *json.Decoder, path string, at int64) (where string, found bool) {
-	token, err := dec.Token()
-	if err != nil || dec.InputOffset() > at {
-		return path, true
-	}
-	open, nested := token.(json.Delim)
-	for n := 0; nested && dec.More(); n++ {
-		inner := fmt.Sprintf("%s[%d]", path, n)
-		if open == '{' {
-			name, err := dec.Token()
-			if err != nil {
-				return path, true
-			}
-			inner = strings.TrimPrefix(fmt.Sprintf("%s.%v", path, name), ".")
-		}
-		if where, found = seek(dec, inner, at); found {
-			return where, true
-		}
-	}
-	if nested {
-		_, _ = dec.Token() // the end of it
-	}
-	return path, dec.InputOffset() > at
 }

@@ -3,36 +3,15 @@ package agentapi
 import (
 	"errors"
 	"io"
-	"net/http"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/rest"
 )
-
-// user wraps a handler of one user's request; an error of it is answered as a problem.
-func (a *API) user(h func(http.ResponseWriter, *http.Request, ids.UserID) error) http.Handler {
-	return a.identified(func(w http.ResponseWriter, r *http.Request, id auth.Identity) error { return h(w, r, id.User) })
-}
-
-// identified is user for handlers that go on for so long that the proof may end before.
-func (a *API) identified(h func(http.ResponseWriter, *http.Request, auth.Identity) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id, err := a.cfg.Auth.Authenticate(r)
-		if err == nil {
-			err = h(w, r, id)
-		}
-		if err != nil {
-			problem(err).Write(w)
-		}
-	})
-}
 
 // problem describes an error of ours or of an orchestrator.
 func problem(err error) edge.Problem { return edge.NewProblem(reasoned(err), rest.Available) }
@@ -47,7 +26,7 @@ func reasoned(err error) error {
 	case unreachable(err):
 		return refusal.New(refusal.Unavailable, "no agent server can be reached right now: %w", hidden{err})
 	case status.Code(err) == codes.ResourceExhausted:
-		return &http.MaxBytesError{}
+		return &edge.TooLarge{}
 	}
 	return err
 }

@@ -122,11 +122,11 @@ func TestBadRequests(t *testing.T) {
 		`{"message":"` + strings.Repeat("x", 1<<20) + `"}`:                       "more than 1048576 bytes",
 		`{"message":"x","preferred_node_id":"` + strings.Repeat("n", 300) + `"}`: "preferred_node_id has 300 bytes",
 	} {
-		code := http.StatusBadRequest
+		code, reason := http.StatusBadRequest, ""
 		if strings.Contains(says, "more than") {
-			code = http.StatusRequestEntityTooLarge
+			code, reason = http.StatusRequestEntityTooLarge, string(errs.TooLarge)
 		}
-		if got := wantProblem(t, g.do(t, "POST", "/api/agent/invoke", body), code, ""); !strings.Contains(got, says) {
+		if got := wantProblem(t, g.do(t, "POST", "/api/agent/invoke", body), code, reason); !strings.Contains(got, says) {
 			t.Errorf("%.60s: it says %q", body, got)
 		}
 	}

@@ -2,81 +2,87 @@ package agentapi
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
+	"math"
 
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 )
 
-// invokeRequest reads the body of an invoke (facts, 3). Whose it is, is never in it.
+// invokeRequest reads the body of an invoke, which is validated JSON.
 func invokeRequest(body []byte) (*agentv1.InvokeRequest, error) {
-	o, err := parse(body)
-	if err != nil {
+	var b invokeBody
+	if err := edge.DecodeBody(body, &b); err != nil {
 		return nil, err
 	}
 	req := &agentv1.InvokeRequest{
-		Message:         o.text("message"),
-		Model:           model(o.object("llm_config")),
-		SessionId:       o.text("session_id"),
-		Mode:            o.text("mode"),
-		Tools:           toolSources(o.list("tools")),
-		ChatHistory:     history(o.list("chat_history")),
-		PreferredNodeId: o.text("preferred_node_id"),
-		OnDisconnect:    onDisconnect(o),
-		MaxSteps:        o.count("max_steps"),
-		Replaces:        o.flag("replaces"),
+		Message: b.Message, SessionId: b.SessionID, Mode: b.Mode, ChatHistory: history(b.ChatHistory),
+		PreferredNodeId: b.PreferredNodeID, MaxSteps: b.MaxSteps, Replaces: b.Replaces,
 	}
-	req.ToolInterruptConfig, _ = interruptRules(o, "tool_interrupt_config")
-	if req.GetMessage() == "" {
-		o.fail("message", "is required, a string that is not empty")
+	var required, steps error
+	if b.Message == "" {
+		required = bad("message is required, a string that is not empty")
 	}
-	if *o.wrong != nil {
-		return nil, *o.wrong
+	if b.MaxSteps < 0 {
+		steps = notCount("max_steps")
 	}
-	return req, checkIDs("session_id", req.GetSessionId(), "preferred_node_id", req.GetPreferredNodeId())
+	var wrong [4]error
+	req.Model, wrong[0] = model(b.Model)
+	req.Tools, wrong[1] = toolSources(b.Tools)
+	req.OnDisconnect, wrong[2] = onDisconnect(b.OnDisconnect)
+	req.ToolInterruptConfig, wrong[3] = interruptRules(b.Interrupts)
+	return req, cmp.Or(required, steps, wrong[0], wrong[1], wrong[2], wrong[3],
+		checkIDs("session_id", b.SessionID, "preferred_node_id", b.PreferredNodeID))
 }
 
-// resumeRequest reads the body of a resume (facts, 5.3).
+// resumeRequest reads the body of a resume, which is validated JSON.
 func resumeRequest(body []byte) (*agentv1.ResumeRequest, error) {
-	o, err := parse(body)
-	if err != nil {
+	var b resumeBody
+	if err := edge.DecodeBody(body, &b); err != nil {
 		return nil, err
 	}
-	req := &agentv1.ResumeRequest{
-		SessionId:    o.text("session_id"),
-		Model:        model(o.object("llm_config")),
-		HumanOrder:   o.text("human_order"),
-		NodeId:       o.text("node_id"),
-		OnDisconnect: onDisconnect(o),
-	}
-	for _, d := range o.list("tool_call_results") {
+	req := &agentv1.ResumeRequest{SessionId: b.SessionID, HumanOrder: b.HumanOrder}
+	for _, d := range b.Decisions {
 		req.ToolCallResults = append(req.ToolCallResults, &agentv1.ToolCallDecision{
-			ToolCallId: d.text("tool_call_id"), ToolName: d.text("tool_name"), Decision: d.text("decision"),
-			Reason: d.text("reason"), ToolArgsJson: d.raw("tool_args", "parameters"), Digest: d.text("digest"),
+			ToolCallId: d.ToolCallID, ToolName: d.ToolName, Decision: d.Decision, Reason: d.Reason,
+			ToolArgsJson: d.ToolArgs, Digest: d.Digest,
 		})
-		req.NodeId = chosenNode(req.GetNodeId(), d)
 	}
-	if rules, given := interruptRules(o, "tool_interrupt_config"); given {
-		req.ToolInterruptConfig = &agentv1.InterruptConfig{Tools: rules}
+	var required error
+	if b.SessionID == "" {
+		required = bad("session_id is required, a string that is not empty")
 	}
-	if req.GetSessionId() == "" {
-		o.fail("session_id", "is required, a string that is not empty")
+	var wrong [4]error
+	req.NodeId, wrong[0] = chosenNode(b.NodeID, b.Decisions)
+	req.Model, wrong[1] = model(b.Model)
+	req.OnDisconnect, wrong[2] = onDisconnect(b.OnDisconnect)
+	if b.Interrupts != nil {
+		req.ToolInterruptConfig = &agentv1.InterruptConfig{}
+		req.ToolInterruptConfig.Tools, wrong[3] = interruptRules(b.Interrupts)
 	}
-	if *o.wrong != nil {
-		return nil, *o.wrong
-	}
-	return req, checkIDs("session_id", req.GetSessionId(), "node_id", req.GetNodeId())
+	return req, cmp.Or(required, wrong[0], wrong[1], wrong[2], wrong[3],
+		checkIDs("session_id", b.SessionID, "node_id", req.GetNodeId()))
+}
+
+func bad(format string, args ...any) error {
+	return &edge.BadRequest{Message: fmt.Sprintf(format, args...)}
+}
+
+func notCount(field string) error {
+	return bad("%s must be an integer from 0 to %d", field, math.MaxInt32)
 }
 
 // chosenNode returns the node of a node selection, which clients name at the top of the body, in each decision, or in both.
-func chosenNode(before string, d object) string {
-	chosen := d.text("node_id")
-	if before != "" && chosen != "" && chosen != before {
-		d.fail("node_id", fmt.Sprintf("must be the one node that is chosen, and is not %q", before))
+func chosenNode(chosen string, decisions []decisionBody) (string, error) {
+	for i, d := range decisions {
+		if chosen != "" && d.NodeID != "" && d.NodeID != chosen {
+			return "", bad("tool_call_results[%d].node_id must be the one node that is chosen, and is not %q", i, chosen)
+		}
+		chosen = cmp.Or(chosen, d.NodeID)
 	}
-	return cmp.Or(before, chosen)
+	return chosen, nil
 }
 
 // checkIDs takes pairs of a field's name and an id, which may be left out.
@@ -92,106 +98,58 @@ func checkIDs(pairs ...string) error {
 	return nil
 }
 
-// model reads llm_config; nil where nothing is in it.
-func model(o object) *agentv1.ModelConfig {
-	if o.members == nil {
-		return nil
+// model returns nil where there is no llm_config.
+func model(b *modelBody) (*agentv1.ModelConfig, error) {
+	if b == nil {
+		return nil, nil
+	}
+	if b.ContextWindow < 0 {
+		return nil, notCount("llm_config.contextWindow")
 	}
 	return &agentv1.ModelConfig{
-		BaseUrl:       o.text("baseUrl", "base_url"),
-		ApiKey:        o.text("apiKey", "api_key"),
-		ModelName:     o.text("modelName", "model_name"),
-		Temperature:   o.number("temperature"),
-		ContextWindow: o.count("contextWindow", "context_window"),
-	}
+		BaseUrl: b.BaseURL, ApiKey: b.APIKey, ModelName: b.ModelName, Temperature: b.Temperature, ContextWindow: b.ContextWindow,
+	}, nil
 }
 
-func onDisconnect(o object) agentv1.InvokeRequest_OnDisconnect {
-	switch o.text("on_disconnect") {
+func onDisconnect(word string) (agentv1.InvokeRequest_OnDisconnect, error) {
+	switch word {
 	case "":
-		return agentv1.InvokeRequest_ON_DISCONNECT_UNSPECIFIED
+		return agentv1.InvokeRequest_ON_DISCONNECT_UNSPECIFIED, nil
 	case "continue":
-		return agentv1.InvokeRequest_ON_DISCONNECT_CONTINUE
+		return agentv1.InvokeRequest_ON_DISCONNECT_CONTINUE, nil
 	case "cancel":
-		return agentv1.InvokeRequest_ON_DISCONNECT_CANCEL
+		return agentv1.InvokeRequest_ON_DISCONNECT_CANCEL, nil
 	}
-	o.fail("on_disconnect", "must be continue or cancel")
-	return 0
+	return 0, bad("on_disconnect must be continue or cancel")
 }
 
-// toolSources reads tools[], whose entries their type tells apart (facts, 3.1).
-func toolSources(list []object) (sources []*agentv1.ToolSource) {
-	for _, o := range list {
-		switch o.text("type") {
+// toolSources tells the entries of tools apart by their type.
+func toolSources(list []sourceBody) (sources []*agentv1.ToolSource, err error) {
+	for i, b := range list {
+		switch b.Type {
 		case "mcp":
 			sources = append(sources, &agentv1.ToolSource{Source: &agentv1.ToolSource_Mcp{Mcp: &agentv1.McpServer{
-				Name: o.text("name"), BaseUrl: o.text("base_url"), TransportType: o.text("transport_type"),
-				ApiKey: o.text("api_key"), Headers: o.textsByName("headers"),
-				Command: o.text("command"), Args: o.texts("args"), Env: o.textsByName("env"), Prompts: o.texts("prompts"),
+				Name: b.Name, BaseUrl: b.BaseURL, TransportType: b.TransportType, ApiKey: b.APIKey, Headers: b.Headers,
+				Command: b.Command, Args: b.Args, Env: b.Env, Prompts: b.Prompts,
 			}}})
 		case "oauth":
-			grant := &agentv1.OAuthGrant{
-				Provider: o.text("name", "provider"), AccessToken: o.text("access_token"), RefreshToken: o.text("refresh_token"),
-			}
-			if at := o.number("expires_at"); at != nil {
-				grant.ExpiresAt = int64(min(max(*at, 0), 1<<53))
-			}
-			sources = append(sources, &agentv1.ToolSource{Source: &agentv1.ToolSource_Oauth{Oauth: grant}})
+			sources = append(sources, &agentv1.ToolSource{Source: &agentv1.ToolSource_Oauth{Oauth: &agentv1.OAuthGrant{
+				Provider: b.Name, AccessToken: b.AccessToken, RefreshToken: b.RefreshToken,
+				ExpiresAt: int64(min(max(b.ExpiresAt, 0), 1<<53)),
+			}}})
 		default:
-			o.fail("type", "must be mcp or oauth")
+			return nil, bad("tools[%d].type must be mcp or oauth", i)
 		}
 	}
-	return sources
+	return sources, nil
 }
 
 // history reads chat_history. Of other roles than these two, a client has nothing to tell the model.
-func history(list []object) (messages []*agentv1.ChatMessage) {
-	for _, o := range list {
-		m := &agentv1.ChatMessage{Role: o.text("role"), Content: o.text("content")}
-		if m.GetRole() == "user" || m.GetRole() == "assistant" {
-			messages = append(messages, m)
+func history(list []messageBody) (messages []*agentv1.ChatMessage) {
+	for _, m := range list {
+		if m.Role == "user" || m.Role == "assistant" {
+			messages = append(messages, &agentv1.ChatMessage{Role: m.Role, Content: m.Content})
 		}
 	}
 	return messages
-}
-
-// interruptRules reads tool_interrupt_config: rules by tool, or one level deeper under any key (facts, 5.2). What a rule
-// leaves open is read as a wish to be asked.
-func interruptRules(o object, name string) (rules map[string]*agentv1.InterruptRule, given bool) {
-	config := o.object(name)
-	rules = map[string]*agentv1.InterruptRule{}
-	for tool := range config.members {
-		entry := config.object(tool)
-		if rule := interruptRule(entry); rule != nil {
-			rules[tool] = rule
-			continue
-		}
-		for inner := range entry.members {
-			if rule := interruptRule(entry.object(inner)); rule != nil {
-				rules[inner] = rule
-			}
-		}
-	}
-	return rules, config.members != nil
-}
-
-// interruptRule returns nil for what is no rule: neither of its members is there, or they hold objects, being names of
-// tools.
-func interruptRule(o object) *agentv1.InterruptRule {
-	rule := &agentv1.InterruptRule{Enabled: true, RequiresInterrupt: true}
-	found := false
-	for name, into := range map[string]*bool{"enabled": &rule.Enabled, "requires_interrupt": &rule.RequiresInterrupt} {
-		raw := o.members[name]
-		if isNull(raw) || raw[0] == '{' {
-			continue
-		}
-		found = true
-		if json.Unmarshal(raw, into) != nil {
-			o.fail(name, "must be true or false")
-		}
-	}
-	if !found {
-		return nil
-	}
-	return rule
 }

@@ -65,21 +65,19 @@ func (a *API) serveREST(w http.ResponseWriter, r *http.Request, user ids.UserID)
 }
 
 // serveOpenREST is for endpoints that need no user.
-func (a *API) serveOpenREST(w http.ResponseWriter, r *http.Request) {
-	if err := a.forward(r.Context(), w, r); err != nil {
-		problem(err).Write(w)
-	}
+func (a *API) serveOpenREST(w http.ResponseWriter, r *http.Request) error {
+	return a.forward(r.Context(), w, r)
 }
 
 // forward hands a request to the generated handlers. They see none of its headers: they would pass Authorization on, and
 // take deadlines and methods from others.
 func (a *API) forward(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
-	body, err := a.readBody(w, r)
+	body, err := edge.ReadBody(r)
+	if err == nil && len(body) > 0 {
+		err = edge.CheckJSON(body)
+	}
 	if err != nil {
 		return err
-	}
-	if len(body) > 0 && !json.Valid(body) {
-		return &edge.BadRequest{Message: "the body is not JSON"}
 	}
 	r = r.Clone(ctx)
 	r.Header = http.Header{}

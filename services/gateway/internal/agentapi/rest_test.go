@@ -126,12 +126,12 @@ func TestGeneratedREST(t *testing.T) {
 			t.Errorf("%s: it says %q", body, got)
 		}
 	}
-	wantProblem(t, g.do(t, "PUT", settings, `{"mode":"`+strings.Repeat("x", 1<<20)+`"}`), 413, "")
+	wantProblem(t, g.do(t, "PUT", settings, `{"mode":"`+strings.Repeat("x", 1<<20)+`"}`), 413, "TOO_LARGE")
 	// No header makes one request another.
 	wantProblem(t, g.do(t, "POST", settings, "", "X-HTTP-Method-Override", "GET", "Content-Type", "application/x-www-form-urlencoded"), 405, "")
 }
 
-// The exchange of a code needs no user; nothing else under /api/tools is open.
+// The exchange of a code is no user's, but where tokens prove users, strangers may not ask for it.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	token, expires := "t", 1.5e9
@@ -147,11 +147,11 @@ func TestExchange(t *testing.T) {
 		},
 	}))
 	const exchange = "/api/tools/oauth/exchange"
-	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"notion"}`, "X-User-Id", ""),
+	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"notion"}`, "X-User-Id", "", "Authorization", bearer(t, "u")),
 		`{"access_token":"a","refresh_token":null,"expires_at":null,"token_type":"Bearer"}`)
-	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"gmail"}`, "Authorization", "Basic x", "Grpc-Metadata-Hecaton-User-Bin", "Ym9i"),
+	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"gmail"}`, "Authorization", bearer(t, "u"), "Grpc-Metadata-Hecaton-User-Bin", "Ym9i"),
 		`{"access_token":"a","refresh_token":"t","expires_at":1500000000,"token_type":"Bearer"}`)
-	for _, path := range []string{"/api/tools/call", "/api/tools/mcp/validate", "/api/tools", "/api/tools/oauth%2Fexchange"} {
+	for _, path := range []string{"/api/tools/call", "/api/tools/mcp/validate", "/api/tools", "/api/tools/oauth%2Fexchange", exchange} {
 		wantProblem(t, g.do(t, "POST", path, "{}", "X-User-Id", ""), 401, "")
 	}
 }

@@ -3,8 +3,6 @@ package agentapi
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 
@@ -19,7 +17,7 @@ import (
 
 // invoke starts a run and streams it.
 func (a *API) invoke(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	body, err := a.readBody(w, r)
+	body, err := edge.ReadJSON(r)
 	if err != nil {
 		return err
 	}
@@ -51,7 +49,7 @@ func idempotencyKey(r *http.Request) (string, error) {
 
 // resume hands in decisions and streams from there.
 func (a *API) resume(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
-	body, err := a.readBody(w, r)
+	body, err := edge.ReadJSON(r)
 	if err != nil {
 		return err
 	}
@@ -127,17 +125,4 @@ func afterSeq(r *http.Request) (int64, error) {
 		return 0, &edge.BadRequest{Message: name + " must be the number of an event"}
 	}
 	return n, nil
-}
-
-// readBody reads a request's JSON.
-func (a *API) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, a.cfg.MaxBody))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, fmt.Errorf("the request has more than %d bytes: %w", large.Limit, err)
-	case err != nil:
-		return nil, &edge.BadRequest{Message: "the body did not arrive whole"}
-	}
-	return body, nil
 }

@@ -44,7 +44,7 @@ func NewProblem(err error, view NodesView) Problem {
 	var who *auth.Error
 	var bad *BadRequest
 	var id *ids.InvalidError
-	var large *http.MaxBytesError
+	var large *TooLarge
 	switch {
 	case errors.As(err, &call):
 		p.Status, p.Title, p.Detail = call.Reason.HTTPStatus(), call.Reason.Title(), call.Message
@@ -62,7 +62,8 @@ func NewProblem(err error, view NodesView) Problem {
 	case errors.As(err, &bad), errors.As(err, &id):
 		p.Status = http.StatusBadRequest
 	case errors.As(err, &large):
-		p.Status = http.StatusRequestEntityTooLarge
+		p.Status, p.Title = http.StatusRequestEntityTooLarge, errs.TooLarge.Title()
+		p.Type, p.Reason, p.Outcome = "https://hecaton.dev/problems/"+string(errs.TooLarge), string(errs.TooLarge), errs.NotDelivered
 	case status.Code(err) == codes.InvalidArgument:
 		p.Status, p.Detail = http.StatusBadRequest, status.Convert(err).Message()
 		p.Error = p.Detail

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
@@ -29,34 +27,21 @@ type API struct {
 	Auth     *auth.Authenticator
 	Presence *presence.Client
 	Caller   Caller
-	// MaxBody bounds a request, in bytes.
+	// MaxBody bounds the body of a tool call, in bytes.
 	MaxBody int64
 }
 
 // Routes adds the endpoints, each with and without the /api prefix.
 func (a *API) Routes(mux *http.ServeMux) {
+	guard := edge.Guard{Auth: a.Auth, Describe: func(err error) edge.Problem { return edge.NewProblem(err, Available) }}
 	for _, prefix := range []string{"/api/node", "/node"} {
-		mux.Handle("GET "+prefix+"/devices", a.user(a.devices))
-		mux.Handle("GET "+prefix+"/session/{id}", a.user(a.session))
-		mux.Handle("POST "+prefix+"/bind", a.user(a.bind))
-		mux.Handle("POST "+prefix+"/browser/tool", a.user(a.tool(nodev1.NodeType_NODE_TYPE_EXTENSION)))
-		mux.Handle("POST "+prefix+"/desktop/tool", a.user(a.tool(nodev1.NodeType_NODE_TYPE_DESKTOP)))
-		mux.HandleFunc("GET "+prefix+"/stats", a.stats)
+		mux.Handle("GET "+prefix+"/devices", guard.User(edge.Small, a.devices))
+		mux.Handle("GET "+prefix+"/session/{id}", guard.User(edge.Small, a.session))
+		mux.Handle("POST "+prefix+"/bind", guard.User(edge.Small, a.bind))
+		mux.Handle("POST "+prefix+"/browser/tool", guard.User(a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_EXTENSION)))
+		mux.Handle("POST "+prefix+"/desktop/tool", guard.User(a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_DESKTOP)))
+		mux.Handle("GET "+prefix+"/stats", guard.Anybody(edge.Small, a.stats))
 	}
-}
-
-// user wraps a handler of one user's request; an error of it is answered as a problem.
-func (a *API) user(h func(http.ResponseWriter, *http.Request, ids.UserID) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, a.MaxBody)
-		id, err := a.Auth.Authenticate(r)
-		if err == nil {
-			err = h(w, r, id.User)
-		}
-		if err != nil {
-			edge.NewProblem(err, Available).Write(w)
-		}
-	})
 }
 
 // Available shows the nodes that an error says to choose from.
@@ -145,7 +130,7 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request, user ids.UserID) erro
 		SessionID string `json:"session_id"`
 		NodeID    string `json:"node_id"`
 	}
-	if err := decode(r, &body); err != nil {
+	if err := edge.Decode(r, &body); err != nil {
 		return err
 	}
 	if err := errors.Join(ids.Check("session_id", body.SessionID), ids.Check("node_id", body.NodeID)); err != nil {
@@ -169,11 +154,11 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request, user ids.UserID) erro
 	return nil
 }
 
-func (a *API) stats(w http.ResponseWriter, r *http.Request) {
-	st, err := a.clusterStats(r)
+// stats are nobody's own, so in trusted mode no user has to be named.
+func (a *API) stats(w http.ResponseWriter, r *http.Request) error {
+	st, err := a.Presence.Stats(r.Context())
 	if err != nil {
-		edge.NewProblem(err, Available).Write(w)
-		return
+		return err
 	}
 	edge.JSON(w, http.StatusOK, map[string]int32{
 		"extension_connections": st.GetExtensionConnections(),
@@ -181,37 +166,5 @@ func (a *API) stats(w http.ResponseWriter, r *http.Request) {
 		"web_connections":       st.GetWebConnections(),
 		"pending_requests":      st.GetPendingRequests(),
 	})
-}
-
-// clusterStats are nobody's own, so in trusted mode no user has to be named.
-func (a *API) clusterStats(r *http.Request) (*nodev1.GatewayStats, error) {
-	if a.Auth.Mode() == auth.JWT {
-		if _, err := a.Auth.Authenticate(r); err != nil {
-			return nil, err
-		}
-	}
-	return a.Presence.Stats(r.Context())
-}
-
-// decode reads a JSON body. Unknown members are ignored, wrong types named.
-func decode(r *http.Request, into any) error {
-	body, err := io.ReadAll(r.Body)
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return errs.New(errs.TooLarge, "the request has more than %d bytes", large.Limit)
-	case err != nil:
-		return &edge.BadRequest{Message: "the body did not arrive whole"}
-	}
-	err = jsonrpc.Decode(body, into)
-	var syntax *jsonrpc.SyntaxError
-	switch {
-	case errors.Is(err, jsonrpc.ErrNotObject):
-		return &edge.BadRequest{Message: "the body must be a JSON object"}
-	case errors.As(err, &syntax):
-		return &edge.BadRequest{Message: "the body is not JSON: " + syntax.Error()}
-	case err != nil:
-		return &edge.BadRequest{Message: err.Error()}
-	}
 	return nil
 }

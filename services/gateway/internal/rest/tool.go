@@ -15,10 +15,10 @@ import (
 )
 
 type toolBody struct {
-	ToolName  string          `json:"tool_name"`
-	ToolArgs  json.RawMessage `json:"tool_args"`
-	SessionID string          `json:"session_id"`
-	NodeID    string          `json:"node_id"`
+	ToolName  string         `json:"tool_name"`
+	ToolArgs  jsonrpc.Object `json:"tool_args"`
+	SessionID string         `json:"session_id"`
+	NodeID    string         `json:"node_id"`
 }
 
 // request checks a body.
@@ -27,12 +27,7 @@ func (b *toolBody) request(user ids.UserID, kind nodev1.NodeType) (router.Reques
 	if b.ToolName == "" {
 		return req, &edge.BadRequest{Message: "tool_name is required, a string that is not empty"}
 	}
-	if !jsonrpc.IsNull(b.ToolArgs) {
-		if !jsonrpc.IsObject(b.ToolArgs) {
-			return req, &edge.BadRequest{Message: "tool_args must be an object"}
-		}
-		req.Arguments = b.ToolArgs
-	}
+	req.Arguments = b.ToolArgs
 	for field, id := range map[string]string{"session_id": b.SessionID, "node_id": b.NodeID} {
 		if id == "" {
 			continue
@@ -49,7 +44,7 @@ func (b *toolBody) request(user ids.UserID, kind nodev1.NodeType) (router.Reques
 func (a *API) tool(kind nodev1.NodeType) func(http.ResponseWriter, *http.Request, ids.UserID) error {
 	return func(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
 		var body toolBody
-		if err := decode(r, &body); err != nil {
+		if err := edge.Decode(r, &body); err != nil {
 			return err
 		}
 		req, err := body.request(user, kind)

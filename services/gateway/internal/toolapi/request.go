@@ -38,7 +38,7 @@ func object(field string, raw []byte) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	if err := jsonrpc.Valid(raw); err != nil {
+	if err := jsonrpc.ValidRequest(raw); err != nil {
 		return invalid("%s: %v", field, err)
 	}
 	if !jsonrpc.IsObject(raw) {

@@ -101,7 +101,7 @@ func (s *Service) runWorkflow(ctx context.Context, key ids.Node, data []byte, en
 	}
 	defer e.completion.Release()
 	resp := &toolv1.ExecuteWorkflowResponse{CompletionJson: append([]byte(nil), e.completion.Bytes()...), NodeId: string(key.Node)}
-	members, _ := jsonrpc.RawMembers(resp.GetCompletionJson(), "error") // its holder validated it
+	members := jsonrpc.RawMembers(resp.GetCompletionJson(), "error") // its holder validated it
 	resp.Success = jsonrpc.IsNull(members["error"])
 	return resp, nil
 }

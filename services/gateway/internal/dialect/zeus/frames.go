@@ -49,7 +49,7 @@ func malformed(err error) []byte {
 
 // workflowComplete turns a task_complete frame, which was skimmed, into what web clients get (seed 000, "Server → Web Client (Completion)").
 func workflowComplete(taskComplete []byte) []byte {
-	m, _ := jsonrpc.RawMembers(taskComplete, "task_id", "result", "output", "error")
+	m := jsonrpc.RawMembers(taskComplete, "task_id", "result", "output", "error")
 	failed := !jsonrpc.IsNull(m["error"])
 	b := append([]byte(`{"type":"workflow_complete","task_id":`), orNull(m["task_id"])...)
 	if failed {

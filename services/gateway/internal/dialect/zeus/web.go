@@ -2,7 +2,6 @@ package zeus
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
@@ -131,8 +130,8 @@ func (s *webSession) executeWorkflow(request []byte) {
 // parseExecute reads the id of the workflow in an execute_workflow message. The error is for the client.
 func parseExecute(frame []byte) (workflowID string, err error) {
 	var m struct {
-		WorkflowID string                     `json:"workflow_id"`
-		Variables  map[string]json.RawMessage `json:"variables"`
+		WorkflowID string         `json:"workflow_id"`
+		Variables  jsonrpc.Object `json:"variables"`
 	}
 	if err := jsonrpc.Decode(frame, &m); err != nil {
 		return "", err

@@ -1,0 +1,33 @@
+package jsonrpc
+
+import (
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// plan is what [Decode] knows of a struct's type.
+type plan struct {
+	fields [][]string // the names of each
+	names  map[string]place
+}
+
+// place is the field that a name means, and its rank among that field's names.
+type place struct{ field, rank int }
+
+var plans sync.Map // of reflect.Type to *plan
+
+func planOf(t reflect.Type) *plan {
+	if known, ok := plans.Load(t); ok {
+		return known.(*plan)
+	}
+	p := &plan{fields: make([][]string, t.NumField()), names: make(map[string]place)}
+	for i := range p.fields {
+		p.fields[i] = strings.Split(t.Field(i).Tag.Get("json"), ",")
+		for rank, name := range p.fields[i] {
+			p.names[name] = place{i, rank}
+		}
+	}
+	known, _ := plans.LoadOrStore(t, p)
+	return known.(*plan)
+}
