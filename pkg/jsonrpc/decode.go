@@ -13,8 +13,8 @@ import (
 const MaxItems = 4096
 
 // Decode reads members of a validated object into the fields of a struct, each by the exact name in its json tag:
-// encoding/json alone would take "Status" for "status". A tag with several names, separated by commas, means the first
-// that is there. Members that are missing or null leave their field as it is; others are ignored. The error is [ErrNotObject]
+// encoding/json alone would take "Status" for "status". A second tag, also, holds another name, which counts where
+// the first is not there. Members that are missing or null leave their field as it is; others are ignored. The error is [ErrNotObject]
 // or a *[FieldError].
 //
 // Fields are of type string, bool, float64, int32, json.RawMessage (any value) or [Object], a struct of such fields, a

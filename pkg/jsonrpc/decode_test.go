@@ -1,6 +1,7 @@
 package jsonrpc_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -19,7 +20,7 @@ type inner struct {
 
 type outer struct {
 	Text   string          `json:"text"`
-	Alias  string          `json:"camelCase,snake_case"`
+	Alias  string          `json:"camelCase" also:"snake_case"`
 	Number *float64        `json:"number"`
 	Count  *int32          `json:"count"`
 	Flag   bool            `json:"flag"`
@@ -172,6 +173,24 @@ func FuzzTextAgreesWithEncodingJSON(f *testing.F) {
 		}
 		if string(got) != want {
 			t.Errorf("%s is %q, want %q", raw, got, want)
+		}
+	})
+}
+
+// FuzzAppendStringAgreesWithEncodingJSON: to the byte.
+func FuzzAppendStringAgreesWithEncodingJSON(f *testing.F) {
+	for _, s := range []string{"a", "\x00\b\f\n\r\t\x1f\x7f\"\\/<>&", "é\u2028\u2029😀\ufffd", "a\xff\xc3", "\xed\xa0\x80"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		if err := enc.Encode(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := jsonrpc.AppendString([]byte("x"), s); string(got) != "x"+strings.TrimSuffix(want.String(), "\n") {
+			t.Errorf("%q is %s", s, got)
 		}
 	})
 }

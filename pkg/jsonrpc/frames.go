@@ -1,7 +1,6 @@
 package jsonrpc
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 )
@@ -88,24 +87,4 @@ func ErrorFrame(id []byte, code int, message string) []byte {
 	b = append(b, `,"message":`...)
 	b = AppendString(b, message)
 	return append(b, "}}"...)
-}
-
-// AppendString appends s as a JSON string, without the escapes that only HTML needs.
-func AppendString(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
-			return appendEscaped(b, s)
-		}
-	}
-	b = append(b, '"')
-	b = append(b, s...)
-	return append(b, '"')
-}
-
-func appendEscaped(b []byte, s string) []byte {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(s) // a string always encodes
-	return append(b, bytes.TrimSuffix(buf.Bytes(), []byte("\n"))...)
 }

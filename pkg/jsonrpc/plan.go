@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"reflect"
-	"strings"
 	"sync"
 )
 
@@ -23,7 +22,11 @@ func planOf(t reflect.Type) *plan {
 	}
 	p := &plan{fields: make([][]string, t.NumField()), names: make(map[string]place)}
 	for i := range p.fields {
-		p.fields[i] = strings.Split(t.Field(i).Tag.Get("json"), ",")
+		tag := t.Field(i).Tag
+		p.fields[i] = []string{tag.Get("json")}
+		if also := tag.Get("also"); also != "" {
+			p.fields[i] = append(p.fields[i], also)
+		}
 		for rank, name := range p.fields[i] {
 			p.names[name] = place{i, rank}
 		}

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/types/known/structpb"
-
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/toolresult"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -74,11 +73,12 @@ func (s *Server) request(ctx context.Context, req *agentv1.CallToolRequest) (ids
 			return "", nil, err
 		}
 	}
-	args := []byte("{}")
-	if req.GetToolArgs() != nil {
-		if args, err = json.Marshal(req.GetToolArgs().AsMap()); err != nil {
-			return "", nil, invalid("tool_args is no JSON object")
-		}
+	args := req.GetToolArgsJson()
+	if len(args) == 0 {
+		args = []byte("{}")
+	}
+	if err := jsonrpc.ValidRequest(args); err != nil || !jsonrpc.IsObject(args) {
+		return "", nil, invalid("tool_args must be a JSON object that nests no deeper than %d", jsonrpc.MaxRequestDepth)
 	}
 	return user, args, nil
 }
@@ -165,20 +165,14 @@ func view(r tool.Result) any {
 	return map[string]any{"content": content, "text": r.Text, "isError": r.IsError}
 }
 
-// respond goes through encoding/json, which takes what nodes send and google.protobuf.Value does not: text that is not
-// UTF-8, members twice.
+// respond answers with a result: JSON as it stands, or what becomes JSON.
 func respond(success bool, result any, message string) (*agentv1.CallToolResponse, error) {
-	raw, err := json.Marshal(result)
-	var plain any
-	if err == nil {
-		err = json.Unmarshal(raw, &plain)
+	raw, ok := result.(json.RawMessage)
+	if !ok {
+		var err error
+		if raw, err = json.Marshal(result); err != nil {
+			return nil, fmt.Errorf("toolbox: the result of a tool: %w", err)
+		}
 	}
-	var value *structpb.Value
-	if err == nil {
-		value, err = structpb.NewValue(plain)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("toolbox: the result of a tool: %w", err)
-	}
-	return &agentv1.CallToolResponse{Success: success, Result: value, Error: message}, nil
+	return &agentv1.CallToolResponse{Success: success, ResultJson: raw, Error: message}, nil
 }

@@ -1,7 +1,9 @@
 package toolbox_test
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -9,9 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
@@ -96,21 +96,23 @@ func callTool(t *testing.T, b *box, user ids.UserID, req *agentv1.CallToolReques
 	if err != nil {
 		return "", ours(err)
 	}
-	raw, err := protojson.Marshal(got)
-	return strings.ReplaceAll(string(raw), `, "`, `,"`), err
+	return fmt.Sprintf(`{"success":%t,"result":%s,"error":%q}`, got.GetSuccess(), got.GetResultJson(), got.GetError()), nil
+}
+
+// members are those of a call's result.
+func members(r *agentv1.CallToolResponse) (m map[string]any) {
+	_ = json.Unmarshal(r.GetResultJson(), &m) // what is no object has none
+	return m
 }
 
 // A tool of a node: the answer is that of /api/node/*/tool.
 func TestCallNodeTool(t *testing.T) {
 	t.Parallel()
 	b := start(t, options{})
-	args, err := structpb.NewStruct(map[string]any{"selector": "#pay", "n": 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := []byte(`{"n":3,"selector":"#pay"}`)
 	b.nodes.set(answer(`{"content":[{"type":"text","text":"Clicked"}],"_screenshot":"iVBOR","a":1,"a":2}`), nil, []string{"other"}, []string{"click"})
-	got, err := b.CallTool(as(t, "ana"), &agentv1.CallToolRequest{ToolName: "click", ToolArgs: args, SessionId: "s"})
-	result := got.GetResult().GetStructValue().AsMap()
+	got, err := b.CallTool(as(t, "ana"), &agentv1.CallToolRequest{ToolName: "click", ToolArgsJson: args, SessionId: "s"})
+	result := members(got)
 	if err != nil || !got.GetSuccess() || result["text"] != "Clicked" || result["screenshot_url"] != "data:image/png;base64,iVBOR" || result["_screenshot"] != nil {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -144,35 +146,29 @@ func TestCallSavedTool(t *testing.T) {
 	create(t, b, &agentv1.SavedTool{Type: "oauth", Name: "github", AccessToken: proto.String("TOKEN-1")})
 	b.nodes.set(nil, errs.New(errs.NodeNotConnected, "nobody"), []string{"click"})
 	say := func(text string) *agentv1.CallToolRequest {
-		args, err := structpb.NewStruct(map[string]any{"text": text})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &agentv1.CallToolRequest{ToolName: "echo", ToolArgs: args}
+		return &agentv1.CallToolRequest{ToolName: "echo", ToolArgsJson: []byte(`{"text":"` + text + `"}`)}
 	}
 	got, err := b.CallTool(as(t, "ana"), say("hi"))
 	if err != nil || !got.GetSuccess() {
 		t.Fatalf("%v, %v", got, err)
 	}
-	result := got.GetResult().GetStructValue().AsMap()
+	result := members(got)
 	if content := result["content"].([]any); result["text"] != "hi" || len(content) != 3 || content[1].(map[string]any)["data"] != "UE5H" ||
 		content[2].(map[string]any)["resource"].(map[string]any)["blob"] != "V0FW" {
 		t.Errorf("%v", result)
 	}
-	if got, err := b.CallTool(as(t, "ana"), say("bad")); err != nil || got.GetSuccess() || got.GetResult().GetStructValue().AsMap()["text"] != "bad" {
+	if got, err := b.CallTool(as(t, "ana"), say("bad")); err != nil || got.GetSuccess() || members(got)["text"] != "bad" {
 		t.Errorf("%v, %v", got, err)
 	}
 	if got, err := callTool(t, b, "ana", &agentv1.CallToolRequest{ToolName: "github_list_repositories"}); err != nil || !strings.Contains(got, "ana/app") {
 		t.Errorf("%s, %v", got, err)
 	}
-	issue := &agentv1.CallToolRequest{ToolName: "github_create_issue", ToolArgs: &structpb.Struct{Fields: map[string]*structpb.Value{
-		"owner": structpb.NewStringValue("o"), "repo": structpb.NewStringValue("r"), "title": structpb.NewStringValue("t"),
-	}}}
+	issue := &agentv1.CallToolRequest{ToolName: "github_create_issue", ToolArgsJson: []byte(`{"owner":"o","repo":"r","title":"t"}`)}
 	if got, err := b.CallTool(as(t, "ana"), issue); err != nil || got.GetSuccess() || !strings.Contains(got.GetError(), "may have run") ||
-		got.GetResult().GetStructValue().AsMap()["outcome"] != "unknown" {
+		members(got)["outcome"] != "unknown" {
 		t.Errorf("%v, %v", got, err)
 	}
-	issue.ToolArgs = nil
+	issue.ToolArgsJson = nil
 	if _, err := callTool(t, b, "ana", issue); !errors.Is(err, refusal.InvalidArgument) || !strings.Contains(err.Error(), "arguments.") {
 		t.Errorf("without arguments: %v", err)
 	}

@@ -50,11 +50,12 @@ type Config struct {
 // API serves the agent's endpoints. It is safe for concurrent use.
 type API struct {
 	// Static after construction.
-	cfg   Config
-	agent agentv1.AgentServiceClient
-	files agentv1.WorkspaceServiceClient
-	rest  *runtime.ServeMux // what comes from the protos
-	log   *slog.Logger
+	cfg     Config
+	agent   agentv1.AgentServiceClient
+	files   agentv1.WorkspaceServiceClient
+	toolbox agentv1.ToolboxServiceClient
+	rest    *runtime.ServeMux // what comes from the protos
+	log     *slog.Logger
 }
 
 // Repeatable are the methods of orchestrators that may be tried again on another: they change nothing.
@@ -81,6 +82,7 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		cfg: cfg, log: obs.OrDiscard(cfg.Logger),
 		agent: agentv1.NewAgentServiceClient(cfg.Orchestrators), files: agentv1.NewWorkspaceServiceClient(cfg.Orchestrators),
+		toolbox: agentv1.NewToolboxServiceClient(cfg.Orchestrators),
 	}
 	var err error
 	a.rest, err = newREST(cfg.Orchestrators)
@@ -113,6 +115,6 @@ func (a *API) Routes(mux *http.ServeMux) {
 		mux.Handle(path, generated)
 	}
 	mux.Handle("/api/agent/approval-settings", guard.User(maxSettings, a.serveREST))
-	mux.Handle("POST /api/tools/call", guard.User(a.cfg.MaxBody, a.serveREST))
+	mux.Handle("POST /api/tools/call", guard.User(a.cfg.MaxBody, a.callTool))
 	mux.Handle("POST /api/tools/oauth/exchange", guard.Anybody(edge.Small, a.serveOpenREST))
 }

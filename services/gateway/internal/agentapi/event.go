@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/rest"
 )
@@ -113,7 +114,7 @@ func addFieldsOfResult(b []byte, r *agentv1.ToolCallResult) []byte {
 
 // appendArtifact writes an item as a node's results have it (seed 001, "WebSocket JSON-RPC"), and where to fetch it.
 func appendArtifact(b []byte, a *agentv1.Artifact) []byte {
-	b = appendString(append(b, `{"type":`...), a.GetType())
+	b = jsonrpc.AppendString(append(b, `{"type":`...), a.GetType())
 	b = addString(b, "mimeType", a.GetMimeType())
 	if len(a.GetData()) > 0 {
 		b = addBase64(b, "data", a.GetData())
@@ -143,7 +144,7 @@ func addFieldsOfInterrupt(b []byte, i *agentv1.Interrupt) []byte {
 		if n > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(append(b, `{"tool_call_id":`...), c.GetToolCallId())
+		b = jsonrpc.AppendString(append(b, `{"tool_call_id":`...), c.GetToolCallId())
 		b = addString(b, "tool_name", c.GetToolName())
 		b = addObject(b, "tool_args", c.GetToolArgsJson())
 		b = addString(b, "node_id", c.GetNodeId())

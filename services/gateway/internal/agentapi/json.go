@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
@@ -15,7 +16,7 @@ import (
 // of every run. Each function below adds one member to an object that has one before it.
 
 func addString(b []byte, name, value string) []byte {
-	return appendString(addName(b, name), value)
+	return jsonrpc.AppendString(addName(b, name), value)
 }
 
 // addText is addString for members that are only there where they say something.
@@ -42,11 +43,11 @@ func addObject(b []byte, name string, raw []byte) []byte {
 		return append(b, "{}"...)
 	}
 	if !utf8.Valid(raw) { // inside strings, package json would let it pass
-		return appendString(b, string(raw))
+		return jsonrpc.AppendString(b, string(raw))
 	}
 	out := bytes.NewBuffer(b)
 	if json.Compact(out, raw) != nil {
-		return appendString(b, string(raw))
+		return jsonrpc.AppendString(b, string(raw))
 	}
 	return out.Bytes()
 }
@@ -69,44 +70,4 @@ func addName(b []byte, name string) []byte {
 	b = append(b, ',', '"')
 	b = append(b, name...)
 	return append(b, '"', ':')
-}
-
-const hex = "0123456789abcdef"
-
-// appendString writes s as a JSON string on one line. What is not UTF-8 becomes U+FFFD.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0 // of what is not yet written
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && size == 1 {
-				b = append(append(b, s[start:i]...), "\ufffd"...)
-				start = i + 1
-			}
-			i += size
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		b = append(b, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\r':
-			b = append(b, '\\', 'r')
-		case '\t':
-			b = append(b, '\\', 't')
-		default:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-		i++
-		start = i
-	}
-	return append(append(b, s[start:]...), '"')
 }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
-	"google.golang.org/protobuf/types/known/structpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
@@ -100,7 +99,7 @@ func TestGeneratedREST(t *testing.T) {
 			return nil, refusal.New(refusal.NameTaken, "%s", req.GetTool().GetName())
 		},
 		call: func(_ context.Context, req *agentv1.CallToolRequest) (*agentv1.CallToolResponse, error) {
-			return &agentv1.CallToolResponse{Success: true, Result: structpb.NewStructValue(req.GetToolArgs())}, nil
+			return &agentv1.CallToolResponse{Success: true, ResultJson: req.GetToolArgsJson()}, nil
 		},
 	}))
 	const settings = "/api/agent/approval-settings"

@@ -33,17 +33,17 @@ type resumeBody struct {
 }
 
 type modelBody struct {
-	BaseURL       string   `json:"baseUrl,base_url"`
-	APIKey        string   `json:"apiKey,api_key"`
-	ModelName     string   `json:"modelName,model_name"`
+	BaseURL       string   `json:"baseUrl" also:"base_url"`
+	APIKey        string   `json:"apiKey" also:"api_key"`
+	ModelName     string   `json:"modelName" also:"model_name"`
 	Temperature   *float64 `json:"temperature"`
-	ContextWindow int32    `json:"contextWindow,context_window"`
+	ContextWindow int32    `json:"contextWindow" also:"context_window"`
 }
 
 // sourceBody is an entry of tools, of which there are two types: mcp and oauth.
 type sourceBody struct {
 	Type          string            `json:"type"`
-	Name          string            `json:"name,provider"` // OAuth says either
+	Name          string            `json:"name" also:"provider"` // OAuth says either
 	BaseURL       string            `json:"base_url"`
 	TransportType string            `json:"transport_type"`
 	APIKey        string            `json:"api_key"`
@@ -67,7 +67,7 @@ type decisionBody struct {
 	ToolName   string         `json:"tool_name"`
 	Decision   string         `json:"decision"`
 	Reason     string         `json:"reason"`
-	ToolArgs   jsonrpc.Object `json:"tool_args,parameters"`
+	ToolArgs   jsonrpc.Object `json:"tool_args" also:"parameters"`
 	Digest     string         `json:"digest"`
 	NodeID     string         `json:"node_id"`
 }

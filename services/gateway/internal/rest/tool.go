@@ -1,8 +1,8 @@
 package rest
 
 import (
-	"encoding/json"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
@@ -57,15 +57,18 @@ func (a *API) tool(kind nodev1.NodeType) func(http.ResponseWriter, *http.Request
 			return err
 		}
 		defer answer.Release()
-		edge.JSON(w, http.StatusOK, toolAnswer(answer))
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(toolAnswer(answer)) // the client may be gone
 		return nil
 	}
 }
 
-func toolAnswer(a *router.Answer) any {
+// toolAnswer puts the answer together from the bytes that came.
+func toolAnswer(a *router.Answer) []byte {
 	if a.Error != nil {
-		return map[string]any{"success": false, "error": json.RawMessage(a.Error)}
+		return append(append([]byte(`{"error":`), a.Error...), ",\"success\":false}\n"...)
 	}
 	result, success := toolresult.View(a.Result)
-	return map[string]any{"success": success, "result": result}
+	b := append(append(make([]byte, 0, len(result)+32), `{"result":`...), result...)
+	return append(strconv.AppendBool(append(b, `,"success":`...), success), "}\n"...)
 }

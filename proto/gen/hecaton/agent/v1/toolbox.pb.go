@@ -10,7 +10,6 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -975,11 +974,12 @@ func (x *ExchangeOAuthResponse) GetTokenType() string {
 }
 
 type CallToolRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	ToolName      string                 `protobuf:"bytes,1,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
-	ToolArgs      *structpb.Struct       `protobuf:"bytes,2,opt,name=tool_args,json=toolArgs,proto3" json:"tool_args,omitempty"`
-	SessionId     string                 `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	NodeId        string                 `protobuf:"bytes,4,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	ToolName string                 `protobuf:"bytes,1,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	// A JSON object; empty means {}.
+	ToolArgsJson  []byte `protobuf:"bytes,2,opt,name=tool_args_json,json=toolArgsJson,proto3" json:"tool_args_json,omitempty"`
+	SessionId     string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	NodeId        string `protobuf:"bytes,4,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1021,9 +1021,9 @@ func (x *CallToolRequest) GetToolName() string {
 	return ""
 }
 
-func (x *CallToolRequest) GetToolArgs() *structpb.Struct {
+func (x *CallToolRequest) GetToolArgsJson() []byte {
 	if x != nil {
-		return x.ToolArgs
+		return x.ToolArgsJson
 	}
 	return nil
 }
@@ -1046,8 +1046,8 @@ type CallToolResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Success bool                   `protobuf:"varint,1,opt,name=success,proto3" json:"success,omitempty"`
 	// For a connector tool as /api/node/*/tool shows it; for others {"content":[…],"text":…}.
-	Result        *structpb.Value `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"`
-	Error         string          `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	ResultJson    []byte `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
+	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1089,9 +1089,9 @@ func (x *CallToolResponse) GetSuccess() bool {
 	return false
 }
 
-func (x *CallToolResponse) GetResult() *structpb.Value {
+func (x *CallToolResponse) GetResultJson() []byte {
 	if x != nil {
-		return x.Result
+		return x.ResultJson
 	}
 	return nil
 }
@@ -1159,7 +1159,7 @@ var File_hecaton_agent_v1_toolbox_proto protoreflect.FileDescriptor
 
 const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
-	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb6\x06\n" +
+	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb6\x06\n" +
 	"\tSavedTool\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x12\n" +
@@ -1254,17 +1254,18 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
 	"token_type\x18\x04 \x01(\tR\ttokenTypeB\x10\n" +
 	"\x0e_refresh_tokenB\r\n" +
-	"\v_expires_at\"\x9c\x01\n" +
+	"\v_expires_at\"\x8c\x01\n" +
 	"\x0fCallToolRequest\x12\x1b\n" +
-	"\ttool_name\x18\x01 \x01(\tR\btoolName\x124\n" +
-	"\ttool_args\x18\x02 \x01(\v2\x17.google.protobuf.StructR\btoolArgs\x12\x1d\n" +
+	"\ttool_name\x18\x01 \x01(\tR\btoolName\x12$\n" +
+	"\x0etool_args_json\x18\x02 \x01(\fR\ftoolArgsJson\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x03 \x01(\tR\tsessionId\x12\x17\n" +
-	"\anode_id\x18\x04 \x01(\tR\x06nodeId\"r\n" +
+	"\anode_id\x18\x04 \x01(\tR\x06nodeId\"c\n" +
 	"\x10CallToolResponse\x12\x18\n" +
-	"\asuccess\x18\x01 \x01(\bR\asuccess\x12.\n" +
-	"\x06result\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\x06result\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error2\xca\a\n" +
+	"\asuccess\x18\x01 \x01(\bR\asuccess\x12\x1f\n" +
+	"\vresult_json\x18\x02 \x01(\fR\n" +
+	"resultJson\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error2\xae\a\n" +
 	"\x0eToolboxService\x12h\n" +
 	"\tListTools\x12\".hecaton.agent.v1.ListToolsRequest\x1a#.hecaton.agent.v1.ListToolsResponse\"\x12\x82\xd3\xe4\x93\x02\f\x12\n" +
 	"/api/tools\x12w\n" +
@@ -1277,8 +1278,8 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
 	"DeleteTool\x12#.hecaton.agent.v1.DeleteToolRequest\x1a$.hecaton.agent.v1.DeleteToolResponse\"\x17\x82\xd3\xe4\x93\x02\x11*\x0f/api/tools/{id}\x12~\n" +
 	"\vValidateMcp\x12$.hecaton.agent.v1.ValidateMcpRequest\x1a%.hecaton.agent.v1.ValidateMcpResponse\"\"\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/tools/mcp/validate\x12\x86\x01\n" +
-	"\rExchangeOAuth\x12&.hecaton.agent.v1.ExchangeOAuthRequest\x1a'.hecaton.agent.v1.ExchangeOAuthResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/tools/oauth/exchange\x12m\n" +
-	"\bCallTool\x12!.hecaton.agent.v1.CallToolRequest\x1a\".hecaton.agent.v1.CallToolResponse\"\x1a\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/tools/callBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
+	"\rExchangeOAuth\x12&.hecaton.agent.v1.ExchangeOAuthRequest\x1a'.hecaton.agent.v1.ExchangeOAuthResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/tools/oauth/exchange\x12Q\n" +
+	"\bCallTool\x12!.hecaton.agent.v1.CallToolRequest\x1a\".hecaton.agent.v1.CallToolResponseBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
 
 var (
 	file_hecaton_agent_v1_toolbox_proto_rawDescOnce sync.Once
@@ -1317,8 +1318,6 @@ var file_hecaton_agent_v1_toolbox_proto_goTypes = []any{
 	nil,                              // 20: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
 	(*ValidateMcpResponse_Item)(nil), // 21: hecaton.agent.v1.ValidateMcpResponse.Item
 	(*timestamppb.Timestamp)(nil),    // 22: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),          // 23: google.protobuf.Struct
-	(*structpb.Value)(nil),           // 24: google.protobuf.Value
 }
 var file_hecaton_agent_v1_toolbox_proto_depIdxs = []int32{
 	17, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
@@ -1335,29 +1334,27 @@ var file_hecaton_agent_v1_toolbox_proto_depIdxs = []int32{
 	20, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
 	21, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
 	21, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
-	23, // 14: hecaton.agent.v1.CallToolRequest.tool_args:type_name -> google.protobuf.Struct
-	24, // 15: hecaton.agent.v1.CallToolResponse.result:type_name -> google.protobuf.Value
-	1,  // 16: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
-	3,  // 17: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
-	5,  // 18: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
-	7,  // 19: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
-	9,  // 20: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
-	11, // 21: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
-	13, // 22: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
-	15, // 23: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
-	2,  // 24: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
-	4,  // 25: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
-	6,  // 26: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
-	8,  // 27: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
-	10, // 28: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
-	12, // 29: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
-	14, // 30: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
-	16, // 31: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
-	24, // [24:32] is the sub-list for method output_type
-	16, // [16:24] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	1,  // 14: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
+	3,  // 15: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
+	5,  // 16: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
+	7,  // 17: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
+	9,  // 18: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
+	11, // 19: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
+	13, // 20: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
+	15, // 21: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
+	2,  // 22: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
+	4,  // 23: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
+	6,  // 24: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
+	8,  // 25: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
+	10, // 26: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
+	12, // 27: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
+	14, // 28: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
+	16, // 29: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
+	22, // [22:30] is the sub-list for method output_type
+	14, // [14:22] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_toolbox_proto_init() }

@@ -49,6 +49,8 @@ type ToolboxServiceClient interface {
 	ExchangeOAuth(ctx context.Context, in *ExchangeOAuthRequest, opts ...grpc.CallOption) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
 	// approval is asked: the caller is the person.
+	//
+	// In REST it is POST /api/tools/call. What goes in and comes out is JSON as it stands, so that neither side takes it apart.
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
 }
 
@@ -160,6 +162,8 @@ type ToolboxServiceServer interface {
 	ExchangeOAuth(context.Context, *ExchangeOAuthRequest) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
 	// approval is asked: the caller is the person.
+	//
+	// In REST it is POST /api/tools/call. What goes in and comes out is JSON as it stands, so that neither side takes it apart.
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
 	mustEmbedUnimplementedToolboxServiceServer()
 }
