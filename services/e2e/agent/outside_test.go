@@ -92,6 +92,7 @@ func (o *outside) asked(request string) bool {
 func (o *outside) known(opts cluster.Options) cluster.Options {
 	opts.Orchestrator = func(_ int, c *orchestrator.Config) {
 		c.OAuth.GitHub.ClientID, c.OAuth.GitHub.ClientSecret = "the-client", "the-client-secret"
+		c.OAuth.RedirectURIs = []string{"https://a.example"}
 		c.OAuth.GitHub.OAuthURL, c.OAuth.GitHub.APIURL = o.provider.URL, o.provider.URL
 	}
 	return opts

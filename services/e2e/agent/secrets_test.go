@@ -121,7 +121,11 @@ func (p *person) useEverything(out *outside) string {
 	}))
 	note(p.post(1, toolsPath, object{"type": "oauth", "name": "github", "access_token": tokenOfProvider, "refresh_token": refreshOfProvider}))
 	note(p.post(1, toolsPath+"/mcp/validate", object{"name": "x", "base_url": "http://127.0.0.1:1/", "api_key": keyOfServer}))
-	note(p.post(1, toolsPath+"/oauth/exchange", object{"provider": "github", "code": tokenOfProvider, "redirect_uri": "https://a.example"}))
+	begun := note(p.post(0, toolsPath+"/oauth/authorize", object{"provider": "github", "redirect_uri": "https://a.example"}))
+	refused := note(p.post(1, toolsPath+"/oauth/exchange", object{"provider": "github", "code": tokenOfProvider, "state": begun.Body["state"]}))
+	if !strings.Contains(refused.Raw, "bad_verification_code") {
+		p.Errorf("GitHub was not asked: %s", refused.Raw)
+	}
 	note(p.post(1, toolsPath+"/call", object{"tool_name": "find", "tool_args": object{"query": theArguments}}))
 
 	node := p.bare(0, "chrome", "click")

@@ -39,6 +39,7 @@ type Purpose string
 const (
 	RunSettings Purpose = "run settings"
 	ToolSecrets Purpose = "tool secrets"
+	OAuthState  Purpose = "oauth state"
 )
 
 type key struct {

@@ -75,6 +75,7 @@ func start(t *testing.T, o options) *box {
 	}
 	if o.provider != "" {
 		providers.GitHub.OAuthURL, providers.GitHub.APIURL = o.provider, o.provider
+		providers.RedirectURIs = []string{page}
 		providers.GitHub.Credentials = oauth.Credentials{ClientID: "id", ClientSecret: "secret"}
 	}
 	grants, err := oauth.NewSource(*providers, b.saved, nil)

@@ -3,6 +3,7 @@ package toolbox
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
@@ -20,6 +21,7 @@ type Store interface {
 	CreateTool(ctx context.Context, t store.SavedTool) (store.SavedTool, error)
 	UpdateTool(ctx context.Context, t store.SavedTool) (store.SavedTool, error)
 	DeleteTool(ctx context.Context, user ids.UserID, id string) error
+	UseOnce(ctx context.Context, mark string, until time.Time) (first bool, err error)
 }
 
 // Saved gives runs what their users have saved and enabled.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -48,20 +46,4 @@ func items(list []mcp.Item) []*agentv1.ValidateMcpResponse_Item {
 		out[i] = &agentv1.ValidateMcpResponse_Item{Name: item.Name, Description: item.Description}
 	}
 	return out
-}
-
-// ExchangeOAuth implements ToolboxService.
-func (s *Server) ExchangeOAuth(ctx context.Context, req *agentv1.ExchangeOAuthRequest) (*agentv1.ExchangeOAuthResponse, error) {
-	token, err := s.OAuth.Exchange(ctx, req.GetProvider(), req.GetCode(), req.GetRedirectUri())
-	if err != nil {
-		return nil, err
-	}
-	out := &agentv1.ExchangeOAuthResponse{AccessToken: token.Access, TokenType: "Bearer"}
-	if token.Refresh != "" {
-		out.RefreshToken = proto.String(token.Refresh)
-	}
-	if !token.Expires.IsZero() {
-		out.ExpiresAt = proto.Float64(float64(token.Expires.Unix()))
-	}
-	return out, nil
 }

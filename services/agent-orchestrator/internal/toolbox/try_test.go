@@ -72,19 +72,6 @@ func github(t *testing.T) string {
 	return s.URL
 }
 
-// The exchange needs no user.
-func TestExchangeOAuth(t *testing.T) {
-	t.Parallel()
-	b := start(t, options{provider: github(t)})
-	got, err := b.ExchangeOAuth(t.Context(), &agentv1.ExchangeOAuthRequest{Provider: "github", Code: "C", RedirectUri: "https://app.example"})
-	if err != nil || got.GetAccessToken() != "A" || got.GetRefreshToken() != "R" || got.GetExpiresAt() < 1e9 || got.GetTokenType() != "Bearer" {
-		t.Errorf("%v, %v", got, err)
-	}
-	if _, err := b.ExchangeOAuth(t.Context(), &agentv1.ExchangeOAuthRequest{Provider: "github"}); !errors.Is(ours(err), refusal.InvalidArgument) {
-		t.Errorf("without a code: %v", err)
-	}
-}
-
 func answer(json string) *toolv1.Answer {
 	return &toolv1.Answer{NodeId: "n", Outcome: &toolv1.Answer_ResultJson{ResultJson: []byte(json)}}
 }

@@ -116,5 +116,4 @@ func (a *API) Routes(mux *http.ServeMux) {
 	}
 	mux.Handle("/api/agent/approval-settings", guard.User(maxSettings, a.serveREST))
 	mux.Handle("POST /api/tools/call", guard.User(a.cfg.MaxBody, a.callTool))
-	mux.Handle("POST /api/tools/oauth/exchange", guard.Anybody(edge.Small, a.serveOpenREST))
 }

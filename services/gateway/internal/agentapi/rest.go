@@ -64,11 +64,6 @@ func (a *API) serveREST(w http.ResponseWriter, r *http.Request, user ids.UserID)
 	return a.forward(auth.OnBehalf(r.Context(), user), w, r)
 }
 
-// serveOpenREST is for endpoints that need no user.
-func (a *API) serveOpenREST(w http.ResponseWriter, r *http.Request) error {
-	return a.forward(r.Context(), w, r)
-}
-
 // forward hands a request to the generated handlers. They see none of its headers: they would pass Authorization on, and
 // take deadlines and methods from others.
 func (a *API) forward(ctx context.Context, w http.ResponseWriter, r *http.Request) error {

@@ -130,14 +130,14 @@ func TestGeneratedREST(t *testing.T) {
 	wantProblem(t, g.do(t, "POST", settings, "", "X-HTTP-Method-Override", "GET", "Content-Type", "application/x-www-form-urlencoded"), 405, "")
 }
 
-// The exchange of a code is no user's, but where tokens prove users, strangers may not ask for it.
+// The exchange of a code is its user's, as all under /api/tools.
 func TestExchange(t *testing.T) {
 	t.Parallel()
 	token, expires := "t", 1.5e9
 	g := startGateway(t, withJWT, startPod(t, &script{
 		exchange: func(ctx context.Context, req *agentv1.ExchangeOAuthRequest) (*agentv1.ExchangeOAuthResponse, error) {
-			if user, err := auth.BehalfOf(ctx); err == nil {
-				t.Errorf("it asks for %q", user)
+			if user, err := auth.BehalfOf(ctx); err != nil || user != "ana" {
+				t.Errorf("it asks for %q, %v", user, err)
 			}
 			if req.GetProvider() == "notion" {
 				return &agentv1.ExchangeOAuthResponse{AccessToken: "a", TokenType: "Bearer"}, nil
@@ -146,12 +146,13 @@ func TestExchange(t *testing.T) {
 		},
 	}))
 	const exchange = "/api/tools/oauth/exchange"
-	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"notion"}`, "X-User-Id", "", "Authorization", bearer(t, "u")),
+	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"notion"}`, "X-User-Id", "", "Authorization", bearer(t, "ana")),
 		`{"access_token":"a","refresh_token":null,"expires_at":null,"token_type":"Bearer"}`)
-	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"gmail"}`, "Authorization", bearer(t, "u"), "Grpc-Metadata-Hecaton-User-Bin", "Ym9i"),
+	wantJSON(t, g.do(t, "POST", exchange, `{"provider":"gmail"}`, "X-User-Id", "", "Authorization", bearer(t, "ana"), "Grpc-Metadata-Hecaton-User-Bin", "Ym9i"),
 		`{"access_token":"a","refresh_token":"t","expires_at":1500000000,"token_type":"Bearer"}`)
-	for _, path := range []string{"/api/tools/call", "/api/tools/mcp/validate", "/api/tools", "/api/tools/oauth%2Fexchange", exchange} {
+	for _, path := range []string{exchange, "/api/tools/oauth/authorize", "/api/tools/call", "/api/tools/mcp/validate", "/api/tools", "/api/tools/oauth%2Fexchange"} {
 		wantProblem(t, g.do(t, "POST", path, "{}", "X-User-Id", ""), 401, "")
+		wantProblem(t, g.do(t, "POST", path, "{}", "X-User-Id", "", "Authorization", "Basic x", "Grpc-Metadata-Hecaton-User-Bin", "Ym9i"), 401, "")
 	}
 }
 

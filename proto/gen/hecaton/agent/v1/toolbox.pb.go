@@ -843,18 +843,145 @@ func (x *ValidateMcpResponse) GetError() string {
 	return ""
 }
 
+type AuthorizeOAuthRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "github", "gmail", "google_drive", "slack" or "notion".
+	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	// One of OAUTH_REDIRECT_URIS.
+	RedirectUri string `protobuf:"bytes,2,opt,name=redirect_uri,json=redirectUri,proto3" json:"redirect_uri,omitempty"`
+	// What is asked for; what the tools here need where it is empty.
+	Scopes        []string `protobuf:"bytes,3,rep,name=scopes,proto3" json:"scopes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuthorizeOAuthRequest) Reset() {
+	*x = AuthorizeOAuthRequest{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuthorizeOAuthRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuthorizeOAuthRequest) ProtoMessage() {}
+
+func (x *AuthorizeOAuthRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuthorizeOAuthRequest.ProtoReflect.Descriptor instead.
+func (*AuthorizeOAuthRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *AuthorizeOAuthRequest) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *AuthorizeOAuthRequest) GetRedirectUri() string {
+	if x != nil {
+		return x.RedirectUri
+	}
+	return ""
+}
+
+func (x *AuthorizeOAuthRequest) GetScopes() []string {
+	if x != nil {
+		return x.Scopes
+	}
+	return nil
+}
+
+type AuthorizeOAuthResponse struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	AuthorizationUrl string                 `protobuf:"bytes,1,opt,name=authorization_url,json=authorizationUrl,proto3" json:"authorization_url,omitempty"`
+	// Comes back to redirect_uri, and is handed in with the code. It is this user's, and good once.
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// Unix seconds.
+	ExpiresAt     float64 `protobuf:"fixed64,3,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuthorizeOAuthResponse) Reset() {
+	*x = AuthorizeOAuthResponse{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuthorizeOAuthResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuthorizeOAuthResponse) ProtoMessage() {}
+
+func (x *AuthorizeOAuthResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuthorizeOAuthResponse.ProtoReflect.Descriptor instead.
+func (*AuthorizeOAuthResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *AuthorizeOAuthResponse) GetAuthorizationUrl() string {
+	if x != nil {
+		return x.AuthorizationUrl
+	}
+	return ""
+}
+
+func (x *AuthorizeOAuthResponse) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *AuthorizeOAuthResponse) GetExpiresAt() float64 {
+	if x != nil {
+		return x.ExpiresAt
+	}
+	return 0
+}
+
 type ExchangeOAuthRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Provider      string                 `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
-	Code          string                 `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
-	RedirectUri   string                 `protobuf:"bytes,3,opt,name=redirect_uri,json=redirectUri,proto3" json:"redirect_uri,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Provider string                 `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	Code     string                 `protobuf:"bytes,2,opt,name=code,proto3" json:"code,omitempty"`
+	// That of the authorization; may be left out.
+	RedirectUri   string `protobuf:"bytes,3,opt,name=redirect_uri,json=redirectUri,proto3" json:"redirect_uri,omitempty"`
+	State         string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ExchangeOAuthRequest) Reset() {
 	*x = ExchangeOAuthRequest{}
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[13]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -866,7 +993,7 @@ func (x *ExchangeOAuthRequest) String() string {
 func (*ExchangeOAuthRequest) ProtoMessage() {}
 
 func (x *ExchangeOAuthRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[13]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -879,7 +1006,7 @@ func (x *ExchangeOAuthRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExchangeOAuthRequest.ProtoReflect.Descriptor instead.
 func (*ExchangeOAuthRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{13}
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ExchangeOAuthRequest) GetProvider() string {
@@ -903,6 +1030,13 @@ func (x *ExchangeOAuthRequest) GetRedirectUri() string {
 	return ""
 }
 
+func (x *ExchangeOAuthRequest) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
 type ExchangeOAuthResponse struct {
 	state       protoimpl.MessageState `protogen:"open.v1"`
 	AccessToken string                 `protobuf:"bytes,1,opt,name=access_token,json=accessToken,proto3" json:"access_token,omitempty"`
@@ -917,7 +1051,7 @@ type ExchangeOAuthResponse struct {
 
 func (x *ExchangeOAuthResponse) Reset() {
 	*x = ExchangeOAuthResponse{}
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[14]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -929,7 +1063,7 @@ func (x *ExchangeOAuthResponse) String() string {
 func (*ExchangeOAuthResponse) ProtoMessage() {}
 
 func (x *ExchangeOAuthResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[14]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -942,7 +1076,7 @@ func (x *ExchangeOAuthResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExchangeOAuthResponse.ProtoReflect.Descriptor instead.
 func (*ExchangeOAuthResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{14}
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ExchangeOAuthResponse) GetAccessToken() string {
@@ -986,7 +1120,7 @@ type CallToolRequest struct {
 
 func (x *CallToolRequest) Reset() {
 	*x = CallToolRequest{}
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[15]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -998,7 +1132,7 @@ func (x *CallToolRequest) String() string {
 func (*CallToolRequest) ProtoMessage() {}
 
 func (x *CallToolRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[15]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1011,7 +1145,7 @@ func (x *CallToolRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolRequest.ProtoReflect.Descriptor instead.
 func (*CallToolRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{15}
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CallToolRequest) GetToolName() string {
@@ -1054,7 +1188,7 @@ type CallToolResponse struct {
 
 func (x *CallToolResponse) Reset() {
 	*x = CallToolResponse{}
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[16]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1066,7 +1200,7 @@ func (x *CallToolResponse) String() string {
 func (*CallToolResponse) ProtoMessage() {}
 
 func (x *CallToolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[16]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1079,7 +1213,7 @@ func (x *CallToolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolResponse.ProtoReflect.Descriptor instead.
 func (*CallToolResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{16}
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CallToolResponse) GetSuccess() bool {
@@ -1113,7 +1247,7 @@ type ValidateMcpResponse_Item struct {
 
 func (x *ValidateMcpResponse_Item) Reset() {
 	*x = ValidateMcpResponse_Item{}
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[21]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1259,7 @@ func (x *ValidateMcpResponse_Item) String() string {
 func (*ValidateMcpResponse_Item) ProtoMessage() {}
 
 func (x *ValidateMcpResponse_Item) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[21]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1241,11 +1375,21 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\x05error\x18\a \x01(\tR\x05error\x1a<\n" +
 	"\x04Item\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\"i\n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\"n\n" +
+	"\x15AuthorizeOAuthRequest\x12\x1a\n" +
+	"\bprovider\x18\x01 \x01(\tR\bprovider\x12!\n" +
+	"\fredirect_uri\x18\x02 \x01(\tR\vredirectUri\x12\x16\n" +
+	"\x06scopes\x18\x03 \x03(\tR\x06scopes\"z\n" +
+	"\x16AuthorizeOAuthResponse\x12+\n" +
+	"\x11authorization_url\x18\x01 \x01(\tR\x10authorizationUrl\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x1d\n" +
+	"\n" +
+	"expires_at\x18\x03 \x01(\x01R\texpiresAt\"\x7f\n" +
 	"\x14ExchangeOAuthRequest\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x12\n" +
 	"\x04code\x18\x02 \x01(\tR\x04code\x12!\n" +
-	"\fredirect_uri\x18\x03 \x01(\tR\vredirectUri\"\xc8\x01\n" +
+	"\fredirect_uri\x18\x03 \x01(\tR\vredirectUri\x12\x14\n" +
+	"\x05state\x18\x04 \x01(\tR\x05state\"\xc8\x01\n" +
 	"\x15ExchangeOAuthResponse\x12!\n" +
 	"\faccess_token\x18\x01 \x01(\tR\vaccessToken\x12(\n" +
 	"\rrefresh_token\x18\x02 \x01(\tH\x00R\frefreshToken\x88\x01\x01\x12\"\n" +
@@ -1265,7 +1409,7 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\asuccess\x18\x01 \x01(\bR\asuccess\x12\x1f\n" +
 	"\vresult_json\x18\x02 \x01(\fR\n" +
 	"resultJson\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error2\xae\a\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error2\xbb\b\n" +
 	"\x0eToolboxService\x12h\n" +
 	"\tListTools\x12\".hecaton.agent.v1.ListToolsRequest\x1a#.hecaton.agent.v1.ListToolsResponse\"\x12\x82\xd3\xe4\x93\x02\f\x12\n" +
 	"/api/tools\x12w\n" +
@@ -1277,7 +1421,8 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"UpdateTool\x12#.hecaton.agent.v1.UpdateToolRequest\x1a$.hecaton.agent.v1.UpdateToolResponse\"#\x82\xd3\xe4\x93\x02\x1d:\x04toolb\x04tool\x1a\x0f/api/tools/{id}\x12p\n" +
 	"\n" +
 	"DeleteTool\x12#.hecaton.agent.v1.DeleteToolRequest\x1a$.hecaton.agent.v1.DeleteToolResponse\"\x17\x82\xd3\xe4\x93\x02\x11*\x0f/api/tools/{id}\x12~\n" +
-	"\vValidateMcp\x12$.hecaton.agent.v1.ValidateMcpRequest\x1a%.hecaton.agent.v1.ValidateMcpResponse\"\"\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/tools/mcp/validate\x12\x86\x01\n" +
+	"\vValidateMcp\x12$.hecaton.agent.v1.ValidateMcpRequest\x1a%.hecaton.agent.v1.ValidateMcpResponse\"\"\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/tools/mcp/validate\x12\x8a\x01\n" +
+	"\x0eAuthorizeOAuth\x12'.hecaton.agent.v1.AuthorizeOAuthRequest\x1a(.hecaton.agent.v1.AuthorizeOAuthResponse\"%\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/tools/oauth/authorize\x12\x86\x01\n" +
 	"\rExchangeOAuth\x12&.hecaton.agent.v1.ExchangeOAuthRequest\x1a'.hecaton.agent.v1.ExchangeOAuthResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/tools/oauth/exchange\x12Q\n" +
 	"\bCallTool\x12!.hecaton.agent.v1.CallToolRequest\x1a\".hecaton.agent.v1.CallToolResponseBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
 
@@ -1293,7 +1438,7 @@ func file_hecaton_agent_v1_toolbox_proto_rawDescGZIP() []byte {
 	return file_hecaton_agent_v1_toolbox_proto_rawDescData
 }
 
-var file_hecaton_agent_v1_toolbox_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_hecaton_agent_v1_toolbox_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_hecaton_agent_v1_toolbox_proto_goTypes = []any{
 	(*SavedTool)(nil),                // 0: hecaton.agent.v1.SavedTool
 	(*ListToolsRequest)(nil),         // 1: hecaton.agent.v1.ListToolsRequest
@@ -1308,50 +1453,54 @@ var file_hecaton_agent_v1_toolbox_proto_goTypes = []any{
 	(*DeleteToolResponse)(nil),       // 10: hecaton.agent.v1.DeleteToolResponse
 	(*ValidateMcpRequest)(nil),       // 11: hecaton.agent.v1.ValidateMcpRequest
 	(*ValidateMcpResponse)(nil),      // 12: hecaton.agent.v1.ValidateMcpResponse
-	(*ExchangeOAuthRequest)(nil),     // 13: hecaton.agent.v1.ExchangeOAuthRequest
-	(*ExchangeOAuthResponse)(nil),    // 14: hecaton.agent.v1.ExchangeOAuthResponse
-	(*CallToolRequest)(nil),          // 15: hecaton.agent.v1.CallToolRequest
-	(*CallToolResponse)(nil),         // 16: hecaton.agent.v1.CallToolResponse
-	nil,                              // 17: hecaton.agent.v1.SavedTool.HeadersEntry
-	nil,                              // 18: hecaton.agent.v1.SavedTool.EnvEntry
-	nil,                              // 19: hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
-	nil,                              // 20: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
-	(*ValidateMcpResponse_Item)(nil), // 21: hecaton.agent.v1.ValidateMcpResponse.Item
-	(*timestamppb.Timestamp)(nil),    // 22: google.protobuf.Timestamp
+	(*AuthorizeOAuthRequest)(nil),    // 13: hecaton.agent.v1.AuthorizeOAuthRequest
+	(*AuthorizeOAuthResponse)(nil),   // 14: hecaton.agent.v1.AuthorizeOAuthResponse
+	(*ExchangeOAuthRequest)(nil),     // 15: hecaton.agent.v1.ExchangeOAuthRequest
+	(*ExchangeOAuthResponse)(nil),    // 16: hecaton.agent.v1.ExchangeOAuthResponse
+	(*CallToolRequest)(nil),          // 17: hecaton.agent.v1.CallToolRequest
+	(*CallToolResponse)(nil),         // 18: hecaton.agent.v1.CallToolResponse
+	nil,                              // 19: hecaton.agent.v1.SavedTool.HeadersEntry
+	nil,                              // 20: hecaton.agent.v1.SavedTool.EnvEntry
+	nil,                              // 21: hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
+	nil,                              // 22: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
+	(*ValidateMcpResponse_Item)(nil), // 23: hecaton.agent.v1.ValidateMcpResponse.Item
+	(*timestamppb.Timestamp)(nil),    // 24: google.protobuf.Timestamp
 }
 var file_hecaton_agent_v1_toolbox_proto_depIdxs = []int32{
-	17, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
-	18, // 1: hecaton.agent.v1.SavedTool.env:type_name -> hecaton.agent.v1.SavedTool.EnvEntry
-	22, // 2: hecaton.agent.v1.SavedTool.created_at:type_name -> google.protobuf.Timestamp
-	22, // 3: hecaton.agent.v1.SavedTool.updated_at:type_name -> google.protobuf.Timestamp
+	19, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
+	20, // 1: hecaton.agent.v1.SavedTool.env:type_name -> hecaton.agent.v1.SavedTool.EnvEntry
+	24, // 2: hecaton.agent.v1.SavedTool.created_at:type_name -> google.protobuf.Timestamp
+	24, // 3: hecaton.agent.v1.SavedTool.updated_at:type_name -> google.protobuf.Timestamp
 	0,  // 4: hecaton.agent.v1.ListToolsResponse.tools:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 5: hecaton.agent.v1.CreateToolRequest.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 6: hecaton.agent.v1.CreateToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 7: hecaton.agent.v1.GetToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 8: hecaton.agent.v1.UpdateToolRequest.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 9: hecaton.agent.v1.UpdateToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
-	19, // 10: hecaton.agent.v1.ValidateMcpRequest.headers:type_name -> hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
-	20, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
-	21, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
-	21, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
+	21, // 10: hecaton.agent.v1.ValidateMcpRequest.headers:type_name -> hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
+	22, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
+	23, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
+	23, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
 	1,  // 14: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
 	3,  // 15: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
 	5,  // 16: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
 	7,  // 17: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
 	9,  // 18: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
 	11, // 19: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
-	13, // 20: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
-	15, // 21: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
-	2,  // 22: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
-	4,  // 23: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
-	6,  // 24: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
-	8,  // 25: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
-	10, // 26: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
-	12, // 27: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
-	14, // 28: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
-	16, // 29: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
-	22, // [22:30] is the sub-list for method output_type
-	14, // [14:22] is the sub-list for method input_type
+	13, // 20: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:input_type -> hecaton.agent.v1.AuthorizeOAuthRequest
+	15, // 21: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
+	17, // 22: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
+	2,  // 23: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
+	4,  // 24: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
+	6,  // 25: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
+	8,  // 26: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
+	10, // 27: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
+	12, // 28: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
+	14, // 29: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:output_type -> hecaton.agent.v1.AuthorizeOAuthResponse
+	16, // 30: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
+	18, // 31: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
+	23, // [23:32] is the sub-list for method output_type
+	14, // [14:23] is the sub-list for method input_type
 	14, // [14:14] is the sub-list for extension type_name
 	14, // [14:14] is the sub-list for extension extendee
 	0,  // [0:14] is the sub-list for field type_name
@@ -1363,14 +1512,14 @@ func file_hecaton_agent_v1_toolbox_proto_init() {
 		return
 	}
 	file_hecaton_agent_v1_toolbox_proto_msgTypes[0].OneofWrappers = []any{}
-	file_hecaton_agent_v1_toolbox_proto_msgTypes[14].OneofWrappers = []any{}
+	file_hecaton_agent_v1_toolbox_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_toolbox_proto_rawDesc), len(file_hecaton_agent_v1_toolbox_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

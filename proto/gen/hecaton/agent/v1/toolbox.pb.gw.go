@@ -233,6 +233,33 @@ func local_request_ToolboxService_ValidateMcp_0(ctx context.Context, marshaler r
 	return msg, metadata, err
 }
 
+func request_ToolboxService_AuthorizeOAuth_0(ctx context.Context, marshaler runtime.Marshaler, client ToolboxServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq AuthorizeOAuthRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.AuthorizeOAuth(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_ToolboxService_AuthorizeOAuth_0(ctx context.Context, marshaler runtime.Marshaler, server ToolboxServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq AuthorizeOAuthRequest
+		metadata runtime.ServerMetadata
+	)
+	if err := marshaler.NewDecoder(req.Body).Decode(&protoReq); err != nil && !errors.Is(err, io.EOF) {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.AuthorizeOAuth(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_ToolboxService_ExchangeOAuth_0(ctx context.Context, marshaler runtime.Marshaler, client ToolboxServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq ExchangeOAuthRequest
@@ -385,6 +412,26 @@ func RegisterToolboxServiceHandlerServer(ctx context.Context, mux *runtime.Serve
 			return
 		}
 		forward_ToolboxService_ValidateMcp_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
+	mux.Handle(http.MethodPost, pattern_ToolboxService_AuthorizeOAuth_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/hecaton.agent.v1.ToolboxService/AuthorizeOAuth", runtime.WithHTTPPathPattern("/api/tools/oauth/authorize"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_ToolboxService_AuthorizeOAuth_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_ToolboxService_AuthorizeOAuth_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
 	mux.Handle(http.MethodPost, pattern_ToolboxService_ExchangeOAuth_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
@@ -548,6 +595,23 @@ func RegisterToolboxServiceHandlerClient(ctx context.Context, mux *runtime.Serve
 		}
 		forward_ToolboxService_ValidateMcp_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodPost, pattern_ToolboxService_AuthorizeOAuth_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/hecaton.agent.v1.ToolboxService/AuthorizeOAuth", runtime.WithHTTPPathPattern("/api/tools/oauth/authorize"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_ToolboxService_AuthorizeOAuth_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_ToolboxService_AuthorizeOAuth_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPost, pattern_ToolboxService_ExchangeOAuth_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -596,21 +660,23 @@ func (m response_ToolboxService_UpdateTool_0) XXX_ResponseBody() interface{} {
 }
 
 var (
-	pattern_ToolboxService_ListTools_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"api", "tools"}, ""))
-	pattern_ToolboxService_CreateTool_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"api", "tools"}, ""))
-	pattern_ToolboxService_GetTool_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"api", "tools", "id"}, ""))
-	pattern_ToolboxService_UpdateTool_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"api", "tools", "id"}, ""))
-	pattern_ToolboxService_DeleteTool_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"api", "tools", "id"}, ""))
-	pattern_ToolboxService_ValidateMcp_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"api", "tools", "mcp", "validate"}, ""))
-	pattern_ToolboxService_ExchangeOAuth_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"api", "tools", "oauth", "exchange"}, ""))
+	pattern_ToolboxService_ListTools_0      = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"api", "tools"}, ""))
+	pattern_ToolboxService_CreateTool_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1}, []string{"api", "tools"}, ""))
+	pattern_ToolboxService_GetTool_0        = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"api", "tools", "id"}, ""))
+	pattern_ToolboxService_UpdateTool_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"api", "tools", "id"}, ""))
+	pattern_ToolboxService_DeleteTool_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 1, 0, 4, 1, 5, 2}, []string{"api", "tools", "id"}, ""))
+	pattern_ToolboxService_ValidateMcp_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"api", "tools", "mcp", "validate"}, ""))
+	pattern_ToolboxService_AuthorizeOAuth_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"api", "tools", "oauth", "authorize"}, ""))
+	pattern_ToolboxService_ExchangeOAuth_0  = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 2, 1, 2, 2, 2, 3}, []string{"api", "tools", "oauth", "exchange"}, ""))
 )
 
 var (
-	forward_ToolboxService_ListTools_0     = runtime.ForwardResponseMessage
-	forward_ToolboxService_CreateTool_0    = runtime.ForwardResponseMessage
-	forward_ToolboxService_GetTool_0       = runtime.ForwardResponseMessage
-	forward_ToolboxService_UpdateTool_0    = runtime.ForwardResponseMessage
-	forward_ToolboxService_DeleteTool_0    = runtime.ForwardResponseMessage
-	forward_ToolboxService_ValidateMcp_0   = runtime.ForwardResponseMessage
-	forward_ToolboxService_ExchangeOAuth_0 = runtime.ForwardResponseMessage
+	forward_ToolboxService_ListTools_0      = runtime.ForwardResponseMessage
+	forward_ToolboxService_CreateTool_0     = runtime.ForwardResponseMessage
+	forward_ToolboxService_GetTool_0        = runtime.ForwardResponseMessage
+	forward_ToolboxService_UpdateTool_0     = runtime.ForwardResponseMessage
+	forward_ToolboxService_DeleteTool_0     = runtime.ForwardResponseMessage
+	forward_ToolboxService_ValidateMcp_0    = runtime.ForwardResponseMessage
+	forward_ToolboxService_AuthorizeOAuth_0 = runtime.ForwardResponseMessage
+	forward_ToolboxService_ExchangeOAuth_0  = runtime.ForwardResponseMessage
 )

@@ -19,14 +19,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ToolboxService_ListTools_FullMethodName     = "/hecaton.agent.v1.ToolboxService/ListTools"
-	ToolboxService_CreateTool_FullMethodName    = "/hecaton.agent.v1.ToolboxService/CreateTool"
-	ToolboxService_GetTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/GetTool"
-	ToolboxService_UpdateTool_FullMethodName    = "/hecaton.agent.v1.ToolboxService/UpdateTool"
-	ToolboxService_DeleteTool_FullMethodName    = "/hecaton.agent.v1.ToolboxService/DeleteTool"
-	ToolboxService_ValidateMcp_FullMethodName   = "/hecaton.agent.v1.ToolboxService/ValidateMcp"
-	ToolboxService_ExchangeOAuth_FullMethodName = "/hecaton.agent.v1.ToolboxService/ExchangeOAuth"
-	ToolboxService_CallTool_FullMethodName      = "/hecaton.agent.v1.ToolboxService/CallTool"
+	ToolboxService_ListTools_FullMethodName      = "/hecaton.agent.v1.ToolboxService/ListTools"
+	ToolboxService_CreateTool_FullMethodName     = "/hecaton.agent.v1.ToolboxService/CreateTool"
+	ToolboxService_GetTool_FullMethodName        = "/hecaton.agent.v1.ToolboxService/GetTool"
+	ToolboxService_UpdateTool_FullMethodName     = "/hecaton.agent.v1.ToolboxService/UpdateTool"
+	ToolboxService_DeleteTool_FullMethodName     = "/hecaton.agent.v1.ToolboxService/DeleteTool"
+	ToolboxService_ValidateMcp_FullMethodName    = "/hecaton.agent.v1.ToolboxService/ValidateMcp"
+	ToolboxService_AuthorizeOAuth_FullMethodName = "/hecaton.agent.v1.ToolboxService/AuthorizeOAuth"
+	ToolboxService_ExchangeOAuth_FullMethodName  = "/hecaton.agent.v1.ToolboxService/ExchangeOAuth"
+	ToolboxService_CallTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/CallTool"
 )
 
 // ToolboxServiceClient is the client API for ToolboxService service.
@@ -45,7 +46,10 @@ type ToolboxServiceClient interface {
 	DeleteTool(ctx context.Context, in *DeleteToolRequest, opts ...grpc.CallOption) (*DeleteToolResponse, error)
 	// ValidateMcp connects to an MCP server and tells what it has (facts, 9).
 	ValidateMcp(ctx context.Context, in *ValidateMcpRequest, opts ...grpc.CallOption) (*ValidateMcpResponse, error)
-	// ExchangeOAuth turns an authorization code into tokens (facts, 9). It needs no user.
+	// AuthorizeOAuth begins an authorization: the user's browser is to be sent to authorization_url, and comes back to redirect_uri
+	// with a code and the state.
+	AuthorizeOAuth(ctx context.Context, in *AuthorizeOAuthRequest, opts ...grpc.CallOption) (*AuthorizeOAuthResponse, error)
+	// ExchangeOAuth turns an authorization code into tokens (facts, 9): of an authorization that the same user has begun, once.
 	ExchangeOAuth(ctx context.Context, in *ExchangeOAuthRequest, opts ...grpc.CallOption) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
 	// approval is asked: the caller is the person.
@@ -122,6 +126,16 @@ func (c *toolboxServiceClient) ValidateMcp(ctx context.Context, in *ValidateMcpR
 	return out, nil
 }
 
+func (c *toolboxServiceClient) AuthorizeOAuth(ctx context.Context, in *AuthorizeOAuthRequest, opts ...grpc.CallOption) (*AuthorizeOAuthResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AuthorizeOAuthResponse)
+	err := c.cc.Invoke(ctx, ToolboxService_AuthorizeOAuth_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *toolboxServiceClient) ExchangeOAuth(ctx context.Context, in *ExchangeOAuthRequest, opts ...grpc.CallOption) (*ExchangeOAuthResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ExchangeOAuthResponse)
@@ -158,7 +172,10 @@ type ToolboxServiceServer interface {
 	DeleteTool(context.Context, *DeleteToolRequest) (*DeleteToolResponse, error)
 	// ValidateMcp connects to an MCP server and tells what it has (facts, 9).
 	ValidateMcp(context.Context, *ValidateMcpRequest) (*ValidateMcpResponse, error)
-	// ExchangeOAuth turns an authorization code into tokens (facts, 9). It needs no user.
+	// AuthorizeOAuth begins an authorization: the user's browser is to be sent to authorization_url, and comes back to redirect_uri
+	// with a code and the state.
+	AuthorizeOAuth(context.Context, *AuthorizeOAuthRequest) (*AuthorizeOAuthResponse, error)
+	// ExchangeOAuth turns an authorization code into tokens (facts, 9): of an authorization that the same user has begun, once.
 	ExchangeOAuth(context.Context, *ExchangeOAuthRequest) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
 	// approval is asked: the caller is the person.
@@ -192,6 +209,9 @@ func (UnimplementedToolboxServiceServer) DeleteTool(context.Context, *DeleteTool
 }
 func (UnimplementedToolboxServiceServer) ValidateMcp(context.Context, *ValidateMcpRequest) (*ValidateMcpResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ValidateMcp not implemented")
+}
+func (UnimplementedToolboxServiceServer) AuthorizeOAuth(context.Context, *AuthorizeOAuthRequest) (*AuthorizeOAuthResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AuthorizeOAuth not implemented")
 }
 func (UnimplementedToolboxServiceServer) ExchangeOAuth(context.Context, *ExchangeOAuthRequest) (*ExchangeOAuthResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ExchangeOAuth not implemented")
@@ -328,6 +348,24 @@ func _ToolboxService_ValidateMcp_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ToolboxService_AuthorizeOAuth_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AuthorizeOAuthRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ToolboxServiceServer).AuthorizeOAuth(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ToolboxService_AuthorizeOAuth_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ToolboxServiceServer).AuthorizeOAuth(ctx, req.(*AuthorizeOAuthRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ToolboxService_ExchangeOAuth_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ExchangeOAuthRequest)
 	if err := dec(in); err != nil {
@@ -394,6 +432,10 @@ var ToolboxService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ValidateMcp",
 			Handler:    _ToolboxService_ValidateMcp_Handler,
+		},
+		{
+			MethodName: "AuthorizeOAuth",
+			Handler:    _ToolboxService_AuthorizeOAuth_Handler,
 		},
 		{
 			MethodName: "ExchangeOAuth",

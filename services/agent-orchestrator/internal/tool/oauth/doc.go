@@ -3,6 +3,8 @@
 //
 // What it promises:
 //
+//   - A code is exchanged for who began the authorization only: on a page that was configured, and with a secret of ours where
+//     the provider knows such (PKCE).
 //   - A token goes to its provider's own origin and nowhere else, and is in no error and no log.
 //   - A token that has expired is refreshed before a call, and once after a 401; the new one is kept with the user's saved
 //     configuration. Two pods that refresh at once both go on with the token that won.

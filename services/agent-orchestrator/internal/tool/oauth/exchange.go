@@ -27,9 +27,9 @@ type Token struct {
 	Expires time.Time // zero for never
 }
 
-// Exchange turns an authorization code into a token. Errors: [refusal.InvalidArgument], also where the provider does not
+// Exchange turns an authorization code into a token; verifier is that of its authorization, or "". Errors: [refusal.InvalidArgument], also where the provider does not
 // take the code, and [refusal.Unavailable] where it cannot be asked.
-func (s *Source) Exchange(ctx context.Context, name, code, redirectURI string) (Token, error) {
+func (s *Source) Exchange(ctx context.Context, name, code, redirectURI, verifier string) (Token, error) {
 	if err := CheckProvider(name); err != nil {
 		return Token{}, err
 	}
@@ -38,9 +38,11 @@ func (s *Source) Exchange(ctx context.Context, name, code, redirectURI string) (
 			return Token{}, refusal.New(refusal.InvalidArgument, "%s is required", field)
 		}
 	}
-	return s.token(ctx, s.providers[name], map[string]string{
-		"grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI,
-	})
+	fields := map[string]string{"grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI}
+	if verifier != "" {
+		fields["code_verifier"] = verifier
+	}
+	return s.token(ctx, s.providers[name], fields)
 }
 
 func (s *Source) refresh(ctx context.Context, p *provider, refreshToken string) (Token, error) {
@@ -51,8 +53,8 @@ func (s *Source) refresh(ctx context.Context, p *provider, refreshToken string) 
 
 // token asks a provider's token endpoint.
 func (s *Source) token(ctx context.Context, p *provider, fields map[string]string) (Token, error) {
-	if p.creds.ClientID == "" || p.creds.ClientSecret == "" {
-		return Token{}, refusal.New(refusal.InvalidArgument, "%s is not set up here: %sCLIENT_ID and %sCLIENT_SECRET are missing", p.title, p.env, p.env)
+	if err := p.ready(); err != nil {
+		return Token{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, exchangeTimeout)
 	defer cancel()

@@ -49,7 +49,7 @@ func TestExchange(t *testing.T) {
 	} {
 		p := newProvider(t, answer{body: tt.answer})
 		before := time.Now().Truncate(time.Second)
-		got, err := source(t, p, nil).Exchange(t.Context(), tt.name, "C", "https://app.example/done")
+		got, err := source(t, p, nil).Exchange(t.Context(), tt.name, "C", "https://app.example/done", "")
 		if err != nil || got.Access != tt.want.Access || got.Refresh != tt.want.Refresh {
 			t.Errorf("%s: %+v, %v", tt.name, got, err)
 		}
@@ -79,7 +79,7 @@ func TestExchangeRefused(t *testing.T) {
 		"broken":             {"github", answer{status: 503}, refusal.Unavailable, "503"},
 	} {
 		p := newProvider(t, tt.answer)
-		_, err := source(t, p, nil).Exchange(t.Context(), tt.provider, "C", "https://app.example")
+		_, err := source(t, p, nil).Exchange(t.Context(), tt.provider, "C", "https://app.example", "")
 		if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "the secret") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -87,19 +87,19 @@ func TestExchangeRefused(t *testing.T) {
 	p := newProvider(t)
 	s := source(t, p, nil)
 	for _, args := range [][3]string{{"gitlab", "C", "u"}, {"", "C", "u"}, {"github", "", "u"}, {"github", "C", ""}} {
-		if _, err := s.Exchange(t.Context(), args[0], args[1], args[2]); !errors.Is(err, refusal.InvalidArgument) {
+		if _, err := s.Exchange(t.Context(), args[0], args[1], args[2], ""); !errors.Is(err, refusal.InvalidArgument) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
 	var c oauth.Config
 	c.GitHub.OAuthURL, c.GitHub.APIURL, c.Slack.URL, c.Notion.URL = p.URL, p.URL, p.URL, p.URL
-	c.Google.OAuthURL, c.Google.GmailURL, c.Google.DriveURL = p.URL, p.URL, p.URL
+	c.Google.AuthURL, c.Google.OAuthURL, c.Google.GmailURL, c.Google.DriveURL = p.URL, p.URL, p.URL, p.URL
 	unknown, err := oauth.NewSource(c, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unknown.Close()
-	if _, err := unknown.Exchange(t.Context(), "gmail", "C", "u"); !errors.Is(err, refusal.InvalidArgument) || !strings.Contains(err.Error(), "GOOGLE_CLIENT_ID") {
+	if _, err := unknown.Exchange(t.Context(), "gmail", "C", "u", ""); !errors.Is(err, refusal.InvalidArgument) || !strings.Contains(err.Error(), "GOOGLE_CLIENT_ID") {
 		t.Errorf("without credentials: %v", err)
 	}
 	if len(p.requests()) != 0 {
@@ -110,7 +110,7 @@ func TestExchangeRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = nobody.Close()
-	if _, err := sourceAt(t, "http://"+nobody.Addr().String(), nil).Exchange(t.Context(), "gmail", "C", "u"); !errors.Is(err, refusal.Unavailable) {
+	if _, err := sourceAt(t, "http://"+nobody.Addr().String(), nil).Exchange(t.Context(), "gmail", "C", "u", ""); !errors.Is(err, refusal.Unavailable) {
 		t.Errorf("nobody there: %v", err)
 	}
 	if _, err := oauth.NewSource(oauth.Config{}, nil, nil); err == nil {

@@ -83,7 +83,7 @@ func sourceAt(t *testing.T, address string, saved oauth.Saved) *oauth.Source {
 	var c oauth.Config
 	known := oauth.Credentials{ClientID: "the id", ClientSecret: "the secret"}
 	c.GitHub.Credentials, c.GitHub.OAuthURL, c.GitHub.APIURL = known, address, address
-	c.Google.Credentials, c.Google.OAuthURL, c.Google.GmailURL, c.Google.DriveURL = known, address, address, address
+	c.Google.Credentials, c.Google.AuthURL, c.Google.OAuthURL, c.Google.GmailURL, c.Google.DriveURL = known, address, address, address, address
 	c.Slack.Credentials, c.Slack.URL = known, address
 	c.Notion.Credentials, c.Notion.URL = known, address
 	s, err := oauth.NewSource(c, saved, nil)

@@ -28,7 +28,8 @@ type Saved interface {
 type Source struct {
 	// static after construction
 	providers map[string]*provider
-	saved     Saved // may be nil
+	redirects []string // pages to which users may be sent back
+	saved     Saved    // may be nil
 	guard     *netguard.Guard
 	http      *http.Client
 	log       *slog.Logger
@@ -36,14 +37,17 @@ type Source struct {
 
 // NewSource returns a Source; saved and the logger may be nil.
 func NewSource(c Config, saved Saved, logger *slog.Logger) (*Source, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	// The addresses are the operator's, so all are allowed; the guard keeps tokens from other origins.
 	guard, err := netguard.New(netguard.Config{Private: true})
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{providers: c.providers(), saved: saved, guard: guard, http: guard.Client(), log: obs.OrDiscard(logger)}
+	s := &Source{providers: c.providers(), redirects: c.RedirectURIs, saved: saved, guard: guard, http: guard.Client(), log: obs.OrDiscard(logger)}
 	for _, p := range s.providers {
-		for _, address := range []string{p.tokenURL, p.api} {
+		for _, address := range []string{p.authURL, p.tokenURL, p.api} {
 			if err := guard.Check(address); err != nil {
 				return nil, fmt.Errorf("oauth: address of %s: %w", p.title, err)
 			}

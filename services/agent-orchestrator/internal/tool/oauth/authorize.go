@@ -1,0 +1,110 @@
+package oauth
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/oauth2"
+
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+// maxScopes bounds what a request may ask for, in bytes.
+const maxScopes = 4 << 10
+
+// Validate reports pages that a code must not travel to.
+func (c Config) Validate() error {
+	var problems []error
+	for _, page := range c.RedirectURIs {
+		u, err := url.Parse(page)
+		switch {
+		case err != nil, u.Host == "", u.Fragment != "", u.User != nil, strings.Contains(page, "*"):
+			err = errors.New("not the whole address of a page")
+		case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u)):
+			err = errors.New("must begin with https://; http:// is for loopback")
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("OAUTH_REDIRECT_URIS: %q: %w", page, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// CheckRedirect refuses pages that were not configured: whoever gets a code there could use it.
+func (s *Source) CheckRedirect(page string) error {
+	if page == "" {
+		return refusal.New(refusal.InvalidArgument, "redirect_uri is required")
+	}
+	if slices.ContainsFunc(s.redirects, func(allowed string) bool { return samePage(allowed, page) }) {
+		return nil
+	}
+	return refusal.New(refusal.InvalidArgument, "redirect_uri is not one of OAUTH_REDIRECT_URIS")
+}
+
+// samePage compares byte by byte (RFC 6749, section 3.1.2.3), but for the port of a loopback address, which programs on a user's
+// machine do not choose (RFC 8252, section 7.3).
+func samePage(allowed, page string) bool {
+	if allowed == page {
+		return true
+	}
+	a, errA := url.Parse(allowed)
+	p, errP := url.Parse(page)
+	if errA != nil || errP != nil || !loopback(a) || !loopback(p) {
+		return false
+	}
+	a.Host = net.JoinHostPort(a.Hostname(), p.Port())
+	p.Host = net.JoinHostPort(p.Hostname(), p.Port())
+	return a.String() == p.String()
+}
+
+// loopback reports whether a page is on this machine, by an address: a name may be made to mean another.
+func loopback(u *url.URL) bool {
+	ip := net.ParseIP(u.Hostname())
+	return ip != nil && ip.IsLoopback()
+}
+
+// NewVerifier returns the secret that binds a code to who asked for it, "" where the provider knows no such thing (RFC 7636).
+func (s *Source) NewVerifier(name string) string {
+	if p := s.providers[name]; p == nil || !p.pkce {
+		return ""
+	}
+	return oauth2.GenerateVerifier()
+}
+
+// AuthorizationURL is where the user's browser is to be sent. Errors: [refusal.InvalidArgument].
+func (s *Source) AuthorizationURL(name, redirectURI, state, verifier string, scopes []string) (string, error) {
+	p := s.providers[name]
+	if p == nil {
+		return "", CheckProvider(name)
+	}
+	if err := p.ready(); err != nil {
+		return "", err
+	}
+	if len(strings.Join(scopes, " ")) > maxScopes {
+		return "", refusal.New(refusal.InvalidArgument, "scopes has more than %d bytes", maxScopes)
+	}
+	if len(scopes) == 0 {
+		scopes = p.scopes
+	}
+	c := oauth2.Config{ClientID: p.creds.ClientID, RedirectURL: redirectURI, Scopes: scopes, Endpoint: oauth2.Endpoint{AuthURL: p.authURL}}
+	var also []oauth2.AuthCodeOption
+	for key, value := range p.ask {
+		also = append(also, oauth2.SetAuthURLParam(key, value))
+	}
+	if verifier != "" {
+		also = append(also, oauth2.S256ChallengeOption(verifier))
+	}
+	return c.AuthCodeURL(state, also...), nil
+}
+
+// ready refuses a provider that this installation is not known to.
+func (p *provider) ready() error {
+	if p.creds.ClientID == "" || p.creds.ClientSecret == "" {
+		return refusal.New(refusal.InvalidArgument, "%s is not set up here: %sCLIENT_ID and %sCLIENT_SECRET are missing", p.title, p.env, p.env)
+	}
+	return nil
+}
