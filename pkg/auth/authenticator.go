@@ -13,10 +13,11 @@ import (
 // Authenticator knows users. It is safe for concurrent use.
 type Authenticator struct {
 	// static after construction
-	mode   Mode
-	verify verifier
-	parser *jwt.Parser
-	remote *remoteKeys // nil without a JWKS URL
+	mode    Mode
+	origins Origins
+	verify  verifier
+	parser  *jwt.Parser
+	remote  *remoteKeys // nil without a JWKS URL
 }
 
 // Identity is who is calling.
@@ -49,11 +50,17 @@ func New(cfg Config, log *slog.Logger) (*Authenticator, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Mode == Trusted {
-		return &Authenticator{mode: Trusted}, nil
+	origins, err := ParseOrigins(cfg.Origins)
+	if err != nil {
+		return nil, err
 	}
-	a := &Authenticator{mode: JWT}
-	var err error
+	if cfg.Mode == Trusted {
+		if len(cfg.Origins) == 0 {
+			origins = loopbackOrigins
+		}
+		return &Authenticator{mode: Trusted, origins: origins}, nil
+	}
+	a := &Authenticator{mode: JWT, origins: origins}
 	switch {
 	case cfg.Secret.First() != "":
 		a.verify = secretVerifier(cfg.Secret)

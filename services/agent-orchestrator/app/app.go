@@ -15,6 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/toolclient"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
@@ -52,21 +53,22 @@ type App struct {
 	started chan struct{} // closed when everything serves
 
 	// Set while the parts start, in the order of Run.
-	store    *store.Store
-	redis    redis.UniversalClient // nil without a cache
-	files    *workspace.Store
-	bus      *bus.Conn // nil where this pod is alone
-	live     *live.Hub
-	tools    *toolclient.Client
-	oauth    *oauth.Source
-	sources  []tool.Source
-	toolbox  *toolbox.Server
-	model    *llm.Client
-	offline  *offlineServer // nil where another model is configured
-	endpoint llm.Endpoint
-	engine   *agent.Engine
-	api      *grpcapi.Server
-	grpc     *rpc.Server
+	store     *store.Store
+	redis     redis.UniversalClient // nil without a cache
+	files     *workspace.Store
+	bus       *bus.Conn // nil where this pod is alone
+	live      *live.Hub
+	tools     *toolclient.Client
+	oauth     *oauth.Source
+	sources   []tool.Source
+	allowlist *allowlist.Resolver
+	toolbox   *toolbox.Server
+	model     *llm.Client
+	offline   *offlineServer // nil where another model is configured
+	endpoint  llm.Endpoint
+	engine    *agent.Engine
+	api       *grpcapi.Server
+	grpc      *rpc.Server
 }
 
 // New checks the configuration and returns an orchestrator that Run starts.
@@ -96,10 +98,8 @@ func New(cfg Config, opts Options) (*App, error) {
 		box: box, guard: guard, started: make(chan struct{}),
 	}
 	a.tracing = obs.NewTracing(self, cfg.Trace.Ratio, exporter, log)
-	a.admin, err = obs.NewAdmin(obs.AdminOptions{
-		Addr: cfg.AdminAddr, Door: cfg.AdminDoor, Metrics: a.metrics, Ready: a.ready, Logger: log,
-	})
-	return a, err
+	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
+	return a, nil
 }
 
 // Run starts the parts in order, serves until ctx ends, and stops them in reverse:

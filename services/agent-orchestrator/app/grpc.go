@@ -18,7 +18,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		return nil, err
 	}
 	a.api = grpcapi.NewServer(grpcapi.Parts{
-		Engine: a.engine, Sessions: a.store, Settings: a.store, Files: a.files, Live: a.live, Version: a.version,
+		Engine: a.engine, Sessions: a.store, Settings: a.store, Allowlist: a.allowlist, Files: a.files, Live: a.live, Version: a.version,
 	}, a.log)
 	opts := append(a.tracing.InnerServerOptions(), obs.MeasureServer(a.metrics, "hecaton_agent_rpc_duration_seconds",
 		"Duration of unary calls that this pod answered, by method and status code."))

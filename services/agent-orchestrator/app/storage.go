@@ -7,13 +7,16 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/redisclient"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
 
 func (a *App) openStore(ctx context.Context) (err error) {
-	if a.store, err = store.Open(ctx, store.Options{URL: a.cfg.DatabaseURL, Logger: a.log, Metrics: a.metrics}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{
+		URL: a.cfg.DatabaseURL, Allowed: allowlist.NewUser(), Logger: a.log, Metrics: a.metrics,
+	}); err != nil {
 		return err
 	}
 	a.ready.Watch("store", a.store.Check)

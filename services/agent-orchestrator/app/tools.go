@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hecaton-dev/hecaton/pkg/toolclient"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/connector"
@@ -41,6 +42,7 @@ func (a *App) openSources(context.Context) (err error) {
 	}
 	// In the order in which a model is told of them (facts, 3.2).
 	a.sources = []tool.Source{servers, a.oauth, builtin.NewFiles(a.files), connector.New(a.tools)}
+	a.allowlist = allowlist.New(a.tools, servers)
 	a.toolbox = toolbox.NewServer(toolbox.Parts{
 		Store: a.store, Box: a.box, Guard: a.guard, MCP: servers, OAuth: a.oauth, Gateways: a.tools, Stdio: a.cfg.MCPStdio,
 	})

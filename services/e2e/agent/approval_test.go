@@ -3,6 +3,7 @@ package agent_test
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
@@ -13,9 +14,7 @@ const settingsPath = "/api/agent/approval-settings"
 // settle sets the person's approval settings.
 func (p *person) settle(gateway int, body string) {
 	p.Helper()
-	if r := p.w.Gateways[gateway].Do(p, http.MethodPut, settingsPath, p.name, body, nil); r.Status != 200 {
-		p.Fatalf("%d %s", r.Status, r.Raw)
-	}
+	p.w.Gateways[gateway].Settle(p, p.name, body)
 }
 
 // wantSettings fails unless both gateways tell these.
@@ -25,7 +24,7 @@ func (p *person) wantSettings(mode string, allowlist ...any) {
 		allowlist = []any{}
 	}
 	for g := range 2 {
-		if r := p.get(g, settingsPath); !reflect.DeepEqual(r.Body, object{"mode": mode, "allowlist": allowlist}) {
+		if r := p.get(g, settingsPath); r.Body["mode"] != mode || !reflect.DeepEqual(r.Body["allowlist"], allowlist) {
 			p.Errorf("gateway %d: %d %s", g, r.Status, r.Raw)
 		}
 	}
@@ -35,8 +34,17 @@ func TestApprovalSettings(t *testing.T) {
 	t.Parallel()
 	onEachStorage(t, map[string]func(*testing.T, *world){
 		"are read and written on every gateway, for one user": func(t *testing.T, w *world) {
-			p, other := w.person(t), w.person(t)
-			p.wantSettings("run_everything")
+			p, other := w.newcomer(t), w.newcomer(t)
+			reads := p.get(0, settingsPath).Body["allowlist"].([]any)
+			for name, listed := range map[string]bool{
+				"read_file": true, "list_tabs": true, "workspace_read": true, "write_todos": true, "github_list_repositories": true,
+				"run_command": false, "write_file": false, "workspace_write": false, "click": false,
+			} {
+				if slices.Contains(reads, any(name)) != listed {
+					t.Errorf("%s on a new user's list: %t", name, !listed)
+				}
+			}
+			p.wantSettings("use_allowlist", reads...)
 			p.settle(0, `{"mode":"use_allowlist","allowlist":["type","click","type"]}`)
 			p.wantSettings("use_allowlist", "click", "type")
 			p.settle(1, `{"allowlist":["click"]}`) // an omitted mode stays
@@ -49,7 +57,7 @@ func TestApprovalSettings(t *testing.T) {
 				}
 			}
 			p.wantSettings("ask_everytime")
-			other.wantSettings("run_everything")
+			other.wantSettings("use_allowlist", reads...)
 		},
 		"run everything: only what is marked asks": func(t *testing.T, w *world) {
 			p := w.person(t)

@@ -31,6 +31,8 @@ type stage struct {
 }
 
 func newStage(t *testing.T, c *cluster.Cluster, model *modeltest.Server, user string, swap int) *stage {
+	t.Helper()
+	c.Gateways[0].RunEverything(t, user)
 	return &stage{
 		T: t, cluster: c, model: model, swap: swap, user: user, names: newNames("user", user, "model", model.URL()),
 		nodes: map[string]*cluster.Client{}, answers: map[string]chan string{}, gate: make(chan struct{}, 1000),
@@ -129,7 +131,6 @@ func (s *stage) send(g *cluster.Gateway, method, path, body string) chan string 
 		s.Fatal(err)
 	}
 	req.Header.Set("X-User-Id", s.user)
-	req.Header.Set("Content-Type", "application/json")
 	answer := make(chan string, 1)
 	done := make(chan struct{})
 	go func() {

@@ -18,6 +18,7 @@ func TestARunCallsAToolOfANodeOnAnotherGateway(t *testing.T) {
 		node.Register(`"available_tools":["click"]`)
 		node.Serve(ledger.See)
 
+		c.Gateways[1].RunEverything(t, "ana")
 		run := c.Gateways[1].Invoke(t, "ana", `{"message":"Click once."}`)
 		if e := run.Until("tool_call"); e.ToolName != "click" {
 			t.Error(e.Data)

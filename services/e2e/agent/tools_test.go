@@ -61,7 +61,8 @@ func TestTools(t *testing.T) {
 				for _, mode := range []string{"ask", "plan"} {
 					p := w.person(t)
 					p.model(modeltest.Call("find", `{}`), modeltest.Call("publish", `{}`), modeltest.Say("Done."))
-					run := p.invoke(0, "Publish.", object{"mode": mode, "tools": []object{{"type": "mcp", "name": "a", "base_url": out.mcp.URL}}})
+					p.post(1, toolsPath, object{"type": "mcp", "name": "a", "base_url": out.mcp.URL, "trusted": true})
+					run := p.invoke(0, "Publish.", object{"mode": mode})
 					if e := run.Until("tool_call_result"); e.Result != "found {}" {
 						t.Errorf("%s: %s", mode, e.Data)
 					}

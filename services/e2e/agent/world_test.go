@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -56,7 +57,16 @@ type person struct {
 	ledger *cluster.Ledger
 }
 
+// person runs everything.
 func (w *world) person(t *testing.T) *person {
+	t.Helper()
+	p := w.newcomer(t)
+	w.Gateways[0].RunEverything(t, p.name)
+	return p
+}
+
+// newcomer has chosen nothing.
+func (w *world) newcomer(t *testing.T) *person {
 	return &person{T: t, w: w, name: fmt.Sprintf("user-%d", w.users.Add(1)), ledger: &cluster.Ledger{}}
 }
 
@@ -133,6 +143,15 @@ func (p *person) post(gateway int, path string, body object) cluster.Response {
 		p.Fatal(err)
 	}
 	return p.w.Gateways[gateway].Post(p, path, p.name, string(raw))
+}
+
+func (p *person) put(gateway int, path string, body object) cluster.Response {
+	p.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return p.w.Gateways[gateway].Do(p, http.MethodPut, path, p.name, string(raw), nil)
 }
 
 func (p *person) get(gateway int, path string) cluster.Response {

@@ -33,7 +33,7 @@ func newWorld(t *testing.T, opts cluster.Options) *world {
 	return &world{cluster.Start(t, opts), model}
 }
 
-// user has a model's queue, a node and a ledger of their own. The node has the tools of [world.join]; "pay" asks first.
+// user has a model's queue, a node and a ledger of their own. The node has the tools of [world.join]; "pay" asks first; nothing else does.
 type user struct {
 	*testing.T
 	*world
@@ -46,6 +46,7 @@ type user struct {
 func (w *world) join(t *testing.T, name string, answers ...modeltest.Answer) *user {
 	t.Helper()
 	u := &user{T: t, world: w, name: name, ledger: &cluster.Ledger{}}
+	w.Gateways[0].RunEverything(t, name)
 	u.node = w.Gateways[0].Extension(t, name, "chrome")
 	u.node.Register(device("laptop"))
 	u.script(answers...)

@@ -25,6 +25,16 @@ func dialAgent(addr string) (*grpc.ClientConn, error) {
 	return grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 }
 
+// runEverything has no run wait for a person but those that are to.
+func (p *agentPod) runEverything() error {
+	ctx, cancel := context.WithTimeout(auth.OnBehalf(context.Background(), ids.UserID(agentUser)), time.Minute)
+	defer cancel()
+	_, err := agentv1.NewAgentServiceClient(p.conn).UpdateApprovalSettings(ctx, &agentv1.UpdateApprovalSettingsRequest{
+		Settings: &agentv1.ApprovalSettings{Mode: "run_everything"},
+	}, grpc.WaitForReady(true))
+	return err
+}
+
 // heard is one run as its caller sees it.
 type heard struct {
 	began, ended time.Time

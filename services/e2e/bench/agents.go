@@ -112,7 +112,7 @@ func (a *agents) startOurs(name, database string) (err error) {
 		return err
 	}
 	a.ours = append(a.ours, p)
-	return nil
+	return p.runEverything()
 }
 
 // startBare learns from one of our runs what the model is told, and starts a bare loop that tells it the same.

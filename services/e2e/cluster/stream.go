@@ -41,6 +41,9 @@ type PendingCall struct {
 	Args   json.RawMessage `json:"tool_args"`
 	NodeID string          `json:"node_id"`
 	Digest string          `json:"digest"`
+	Why    string          `json:"why"`
+	// Allow is the entry of an allow-list that would let it run.
+	Allow json.RawMessage `json:"allow"`
 }
 
 // Stream is a stream of events that a client reads. Anything but well-formed events, their numbers and comments in it fails
@@ -66,6 +69,20 @@ type Stream struct {
 
 // streamClient has no time limit: a test's context ends its streams.
 var streamClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+
+// RunEverything makes nothing of a user ask but what a request or a tool marks, as tests need that are about other things.
+func (g *Gateway) RunEverything(t testing.TB, user string) {
+	t.Helper()
+	g.Settle(t, user, `{"mode":"run_everything"}`)
+}
+
+// Settle replaces a user's approval settings.
+func (g *Gateway) Settle(t testing.TB, user, settings string) {
+	t.Helper()
+	if r := g.Do(t, http.MethodPut, "/api/agent/approval-settings", user, settings, nil); r.Status != http.StatusOK {
+		t.Fatalf("approval settings: %d %s", r.Status, r.Raw)
+	}
+}
 
 // Invoke starts a run as a user of trusted mode, and streams it. The body is JSON, or a value that is marshalled.
 func (g *Gateway) Invoke(t testing.TB, user string, body any) *Stream {
@@ -98,9 +115,6 @@ func (g *Gateway) Stream(t testing.TB, method, path string, body any, header htt
 	ctx, leave := context.WithCancel(context.WithoutCancel(t.Context()))
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+g.HTTP+path, strings.NewReader(text))
 	must(t, err)
-	if text != "" {
-		req.Header.Set("Content-Type", "application/json")
-	}
 	for name, values := range header {
 		req.Header[name] = values
 	}

@@ -32,6 +32,7 @@ func TestRunsGoOnAfterOutagesOfTheirDatabase(t *testing.T) {
 		"stopped": {postgres.Stop, postgres.Start},
 	} {
 		ledger := &cluster.Ledger{User: user}
+		c.Gateways[0].RunEverything(t, user)
 		node := c.Gateways[0].Extension(t, user, "chrome")
 		node.Register(`"available_tools":["click"]`)
 		run := c.Gateways[1].Invoke(t, user, map[string]any{"message": "Click."})

@@ -26,6 +26,7 @@ func worked(t *testing.T) *cluster.Cluster {
 	llm := modeltest.New(t)
 	llm.Script(modeltest.Call("look", nil), modeltest.Say("done"), modeltest.Status(401, nil, "no"))
 	c := cluster.Start(t, cluster.Options{Orchestrators: 1, Model: llm.URL()})
+	c.Gateways[0].RunEverything(t, user)
 	node := c.Gateways[1].Extension(t, user, nodeID)
 	node.Register(`"available_tools":["look"]`)
 	node.Serve(func(cluster.ToolCall) string { return `{}` })

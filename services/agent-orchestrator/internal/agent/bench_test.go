@@ -63,6 +63,9 @@ func BenchmarkRun(b *testing.B) {
 			b.Fatal(err)
 		}
 		s, ended := storetest.Open(b), make(finished, 1)
+		if err := s.SetApprovalSettings(b.Context(), user, store.ApprovalSettings{Mode: "run_everything"}); err != nil {
+			b.Fatal(err)
+		}
 		e := agent.New(agent.Config{Default: at, Owner: "bench"}, agent.Deps{
 			Journal: s, Leases: s, Decisions: s, Model: client, Sources: []tool.Source{tools{look}}, Publisher: ended, Sealer: box,
 			Metrics: prometheus.NewRegistry(),

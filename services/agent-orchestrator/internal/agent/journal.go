@@ -31,5 +31,6 @@ type Leases interface {
 // Decisions remembers what people decided (package store).
 type Decisions interface {
 	CallsByID(ctx context.Context, ref store.Ref, ids []string) ([]store.Call, error)
-	ApprovalSettings(ctx context.Context, user ids.UserID) (mode string, allowlist []string, err error)
+	ApprovalSettings(ctx context.Context, user ids.UserID) (store.ApprovalSettings, error)
+	Pin(ctx context.Context, user ids.UserID, t store.AllowedTool) (pinned bool, err error)
 }

@@ -36,8 +36,9 @@ const (
 
 // plan is what becomes of an answer's calls, by position.
 type plan struct {
-	// asks are the calls that a person has to decide about.
-	asks []bool
+	// asks are the calls that a person has to decide about, and decisions why.
+	asks      []bool
+	decisions []approval.Decision
 	// failed are those that cannot run, and why.
 	failed []*tool.Failure
 	// interrupt is what has to be answered first; nil where all can run.
@@ -48,7 +49,7 @@ type plan struct {
 // anybody is asked whether a call may run, it must be known where. The error is why the run cannot go on now; then nothing
 // was planned.
 func (r *run) plan(calls []store.Call) (plan, error) {
-	p := plan{asks: make([]bool, len(calls)), failed: make([]*tool.Failure, len(calls))}
+	p := plan{asks: make([]bool, len(calls)), decisions: make([]approval.Decision, len(calls)), failed: make([]*tool.Failure, len(calls))}
 	if len(calls) == 0 {
 		return p, nil
 	}
@@ -69,7 +70,7 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 			continue
 		}
 		d, err := r.judge(r.ask, policy, c, t)
-		p.asks[i] = d.Verdict == approval.Ask
+		p.decisions[i], p.asks[i] = d, d.Verdict == approval.Ask
 		var choice *tool.Selection
 		switch {
 		case d.Verdict == approval.Refuse:
@@ -90,11 +91,12 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 // left to be adopted.
 func (r *run) readPolicy() (approval.Policy, error) {
 	for over := time.Now().Add(policyPatience); ; {
-		mode, allowlist, err := r.e.deps.Decisions.ApprovalSettings(r.ask, r.lease.User)
+		settings, err := r.e.deps.Decisions.ApprovalSettings(r.ask, r.lease.User)
 		switch {
 		case err == nil:
 			return approval.Policy{
-				RunMode: r.settings.mode(), Mode: approval.Mode(mode), Allowlist: allowlist, Config: r.settings.Invoke.GetToolInterruptConfig(),
+				RunMode: r.settings.mode(), Mode: approval.Mode(settings.Mode), Allowed: settings.Allowed,
+				Config: r.settings.Invoke.GetToolInterruptConfig(),
 			}, nil
 		case !errors.Is(err, refusal.Unavailable):
 			return approval.Policy{}, err
@@ -133,18 +135,32 @@ func (k *kit) check(c *store.Call, t tool.Tool) *tool.Failure {
 // node, or whose tool it is, and says whether it runs, asks or is refused. A call that is refused is not placed. The error is
 // why it can run nowhere yet, or not at all; the decision then holds for any place.
 func (r *run) judge(ctx context.Context, policy approval.Policy, c *store.Call, t tool.Tool) (approval.Decision, error) {
-	d := policy.Decide(t.Spec(), tool.Place{})
+	spec := t.Spec()
+	d := policy.Decide(spec, tool.Place{})
 	placed, ok := t.(tool.Placed)
 	if !ok || d.Verdict == approval.Refuse {
-		c.Node, c.NodeMark = "", ownerOf(t.Spec())
-		return d, nil
+		c.Node, c.NodeMark = "", ownerOf(spec)
+		return r.pinned(ctx, d, spec, tool.Place{}), nil
 	}
 	at, err := placed.Place(ctx)
 	c.Node, c.NodeMark = at.Node, at.Mark
 	if err != nil {
 		return d, err
 	}
-	return policy.Decide(t.Spec(), at), nil
+	return r.pinned(ctx, policy.Decide(spec, at), spec, at), nil
+}
+
+// pinned is a decision after the fingerprint that it rests on was kept, where it has to be: what the tool becomes later asks.
+func (r *run) pinned(ctx context.Context, d approval.Decision, spec tool.Spec, at tool.Place) approval.Decision {
+	if !d.Pin {
+		return d
+	}
+	kept, err := r.e.deps.Decisions.Pin(ctx, r.lease.User, approval.Entry(spec, at))
+	if err != nil || !kept {
+		r.log.WarnContext(ctx, "an allowed tool asks: what it is now could not be kept", "error", err)
+		return approval.Decision{Verdict: approval.Ask, Reason: "what it is now could not be kept with your allow-list"}
+	}
+	return d
 }
 
 // refused is a call that the mode of the run does not permit.
@@ -167,9 +183,7 @@ func (r *run) wait(calls []store.Call, p plan, unplaced []bool, nodes []*nodev1.
 		case waits[i]:
 			c.Interrupt, c.Expires = in.GetInterruptId(), expires
 			c.Digest = approval.Digest(r.lease.Session, c.ID, c.Tool, c.Args, c.Node, c.NodeMark)
-			in.ToolCalls = append(in.ToolCalls, &agentv1.PendingCall{
-				ToolCallId: c.ID, ToolName: c.Tool, ToolArgsJson: c.Args, NodeId: c.Node, Digest: c.Digest, ExpiresAt: timestamppb.New(expires),
-			})
+			in.ToolCalls = append(in.ToolCalls, r.pending(c, p.decisions[i], in.GetReason()))
 		case !p.asks[i] && !unplaced[i]:
 			c.State = store.Ready
 		}
@@ -178,6 +192,20 @@ func (r *run) wait(calls []store.Call, p plan, unplaced []bool, nodes []*nodev1.
 		return nil
 	}
 	return in
+}
+
+// pending is how a call is shown to the person who has to decide about it.
+func (r *run) pending(c *store.Call, d approval.Decision, reason string) *agentv1.PendingCall {
+	shown := &agentv1.PendingCall{
+		ToolCallId: c.ID, ToolName: c.Tool, ToolArgsJson: c.Args, NodeId: c.Node, Digest: c.Digest, ExpiresAt: timestamppb.New(c.Expires),
+	}
+	if reason != reasonApproval {
+		return shown
+	}
+	e := approval.Entry(r.kit.toolOf(c).Spec(), tool.Place{Node: c.Node, Mark: c.NodeMark})
+	shown.Allow = &agentv1.AllowedTool{Layer: e.Layer, Source: e.Source, Tool: e.Tool, Fingerprint: e.Fingerprint}
+	shown.Why = d.Reason
+	return shown
 }
 
 // planAgain plans calls that wait although nothing is asked any more: a node was chosen.

@@ -63,8 +63,12 @@ func shared(t *testing.T) func() *store.Store {
 	return func() *store.Store { return s }
 }
 
+// newWorldOn has a user who runs everything.
 func newWorldOn(t *testing.T, open func() *store.Store, tools ...tool.Tool) *world {
 	t.Helper()
+	if err := open().SetApprovalSettings(t.Context(), user, store.ApprovalSettings{Mode: "run_everything"}); err != nil {
+		t.Fatal(err)
+	}
 	box, err := seal.New(seal.NewKey())
 	if err != nil {
 		t.Fatal(err)
@@ -186,13 +190,13 @@ func (d *door) Decide(ctx context.Context, decide store.Decide) (store.Lease, st
 	return lease, state, err
 }
 
-func (d *door) ApprovalSettings(ctx context.Context, user ids.UserID) (mode string, allowlist []string, err error) {
+func (d *door) ApprovalSettings(ctx context.Context, user ids.UserID) (store.ApprovalSettings, error) {
 	d.mu.Lock()
 	d.away--
 	away := d.away >= 0
 	d.mu.Unlock()
 	if away {
-		return "", nil, errShut
+		return store.ApprovalSettings{}, errShut
 	}
 	return d.Store.ApprovalSettings(ctx, user)
 }

@@ -9,7 +9,6 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
 const session = "session_1"
@@ -152,48 +151,5 @@ func TestApprovedArgumentsComeBackAsAPageWritesThem(t *testing.T) {
 		case want != "" && !errors.Is(err, want):
 			t.Errorf("%s: %v", back, err)
 		}
-	}
-}
-
-func TestPolicy(t *testing.T) {
-	t.Parallel()
-	rule := func(enabled, requires bool) map[string]*agentv1.InterruptRule {
-		return map[string]*agentv1.InterruptRule{"click": {Enabled: enabled, RequiresInterrupt: requires}}
-	}
-	for name, tt := range map[string]struct {
-		policy  approval.Policy
-		confirm bool
-		// whether click, on no list and on the list, asks
-		asks, listed bool
-	}{
-		"a new user's":               {approval.Policy{}, false, false, false},
-		"everything":                 {approval.Policy{Mode: approval.RunEverything}, false, false, false},
-		"allowlist":                  {approval.Policy{Mode: approval.UseAllowlist}, false, true, false},
-		"every time":                 {approval.Policy{Mode: approval.AskEverytime}, false, true, true},
-		"unknown mode":               {approval.Policy{Mode: "yolo"}, false, true, true},
-		"everything, tool confirms":  {approval.Policy{Mode: approval.RunEverything}, true, true, true},
-		"allowlist, tool confirms":   {approval.Policy{Mode: approval.UseAllowlist}, true, true, true},
-		"everything, request asks":   {approval.Policy{Mode: approval.RunEverything, Config: rule(true, true)}, false, true, true},
-		"allowlist, request asks":    {approval.Policy{Mode: approval.UseAllowlist, Config: rule(true, true)}, false, true, true},
-		"everything, rule off":       {approval.Policy{Mode: approval.RunEverything, Config: rule(false, true)}, false, false, false},
-		"everything, rule does not":  {approval.Policy{Mode: approval.RunEverything, Config: rule(true, false)}, false, false, false},
-		"allowlist, rule does not":   {approval.Policy{Mode: approval.UseAllowlist, Config: rule(true, false)}, false, true, false},
-		"every time, rule does not":  {approval.Policy{Mode: approval.AskEverytime, Config: rule(true, false)}, false, true, true},
-		"every time, rule off":       {approval.Policy{Mode: approval.AskEverytime, Config: rule(false, false)}, false, true, true},
-		"confirms, rule does not":    {approval.Policy{Config: rule(true, false)}, true, true, true},
-		"everything, rule of others": {approval.Policy{Config: map[string]*agentv1.InterruptRule{"type": {Enabled: true, RequiresInterrupt: true}}}, false, false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			spec := tool.Spec{Name: "click", Confirm: tt.confirm}
-			tt.policy.RunMode = tool.ModeAgent
-			if got := tt.policy.Decide(spec, tool.Place{}); got.Verdict == approval.Ask != tt.asks || got.Reason == "" {
-				t.Errorf("%+v", got)
-			}
-			tt.policy.Allowlist = []string{"click"}
-			if got := tt.policy.Decide(spec, tool.Place{}); got.Verdict == approval.Ask != tt.listed || got.Reason == "" {
-				t.Errorf("on the list: %+v", got)
-			}
-		})
 	}
 }

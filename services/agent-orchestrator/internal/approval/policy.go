@@ -2,18 +2,17 @@ package approval
 
 import (
 	"fmt"
-	"slices"
 
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
 // Mode is a user's answer to "which tools ask?".
 type Mode string
 
-// The modes.
+// The modes. A user who has chosen none has [UseAllowlist].
 const (
-	// RunEverything is a new user's.
 	RunEverything Mode = "run_everything"
 	UseAllowlist  Mode = "use_allowlist"
 	AskEverytime  Mode = "ask_everytime"
@@ -29,8 +28,8 @@ type Policy struct {
 	RunMode string
 	// Mode: one that is not known asks every time.
 	Mode Mode
-	// Allowlist has the tools that do not ask in mode [UseAllowlist].
-	Allowlist []string
+	// Allowed are the tools that do not ask in mode [UseAllowlist].
+	Allowed []store.AllowedTool
 	// Config is the request's tool_interrupt_config, by tool.
 	Config map[string]*agentv1.InterruptRule
 }
@@ -50,6 +49,9 @@ type Decision struct {
 	Verdict Verdict
 	// Reason is a clause for people and models: "its definition asks for a confirmation".
 	Reason string
+	// Pin says that the call runs by an entry of the allow-list that has no fingerprint yet: the call's own must be kept with
+	// it before the call runs.
+	Pin bool
 }
 
 // Decide says what becomes of a call of a tool that would run at a place; the zero Place where it is not known yet, or the
@@ -61,26 +63,23 @@ type Decision struct {
 // asked for.
 //
 // A rule that asks holds for a server's tool under its own name, too: the request cannot know that another server has one of
-// that name, for which both are renamed. That a tool is on the allowlist says nothing of another by that name.
-func (p Policy) Decide(spec tool.Spec, _ tool.Place) Decision {
+// that name, for which both are renamed.
+func (p Policy) Decide(spec tool.Spec, at tool.Place) Decision {
 	switch {
 	case !p.permits(spec):
-		return Decision{Refuse, p.refusal()}
+		return Decision{Verdict: Refuse, Reason: p.refusal()}
 	case spec.Confirm:
-		return Decision{Ask, "its definition asks for a confirmation"}
+		return Decision{Verdict: Ask, Reason: "its definition asks for a confirmation"}
 	case p.ruled(spec.Name) || spec.OwnName != "" && p.ruled(spec.OwnName):
-		return Decision{Ask, "the request's tool_interrupt_config asks for it"}
+		return Decision{Verdict: Ask, Reason: "the request's tool_interrupt_config asks for it"}
 	}
 	switch p.Mode {
-	case RunEverything, "":
-		return Decision{Run, "the user runs everything"}
+	case RunEverything:
+		return Decision{Verdict: Run, Reason: "you run everything"}
 	case UseAllowlist:
-		if slices.Contains(p.Allowlist, spec.Name) {
-			return Decision{Run, "it is on the user's allowlist"}
-		}
-		return Decision{Ask, "it is not on the user's allowlist"}
+		return p.listed(spec, at)
 	}
-	return Decision{Ask, "the user is asked every time"}
+	return Decision{Verdict: Ask, Reason: "you are asked every time"}
 }
 
 // ruled reports whether the request has every call of a tool wait.

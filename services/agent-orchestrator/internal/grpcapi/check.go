@@ -8,7 +8,6 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 )
 
 // What a request may have at most. Fields are named as REST names them.
@@ -159,19 +158,4 @@ func checkFollow(req *agentv1.FollowRequest) error {
 		return invalid("until is not known")
 	}
 	return notNegative("after_seq", req.GetAfterSeq())
-}
-
-func checkSettings(s *agentv1.ApprovalSettings) error {
-	if mode := approval.Mode(s.GetMode()); mode != "" && !mode.Known() {
-		return invalid("mode must be one of %s, %s, %s", approval.RunEverything, approval.UseAllowlist, approval.AskEverytime)
-	}
-	if n := len(s.GetAllowlist()); n > maxAllowlist {
-		return invalid("allowlist has %d tools, at most %d are allowed", n, maxAllowlist)
-	}
-	for i, name := range s.GetAllowlist() {
-		if err := checkToolName(name); err != nil {
-			return invalid("allowlist[%d]: %w", i, err)
-		}
-	}
-	return nil
 }

@@ -35,8 +35,13 @@ type Sessions interface {
 
 // Settings are what users set up (package store).
 type Settings interface {
-	ApprovalSettings(ctx context.Context, user ids.UserID) (mode string, allowlist []string, err error)
-	SetApprovalSettings(ctx context.Context, user ids.UserID, mode string, allowlist []string) error
+	ApprovalSettings(ctx context.Context, user ids.UserID) (store.ApprovalSettings, error)
+	SetApprovalSettings(ctx context.Context, user ids.UserID, to store.ApprovalSettings) error
+}
+
+// Allowlist says which tools the entries of an allow-list stand for (package allowlist).
+type Allowlist interface {
+	Resolve(ctx context.Context, user ids.UserID, kept []store.AllowedTool, names []string, wanted []store.AllowedTool) ([]store.AllowedTool, error)
 }
 
 // Files are the users' workspaces (package workspace).
@@ -46,11 +51,12 @@ type Files interface {
 
 // Parts are what a Server asks.
 type Parts struct {
-	Engine   Engine
-	Sessions Sessions
-	Settings Settings
-	Files    Files
-	Live     *live.Hub
+	Engine    Engine
+	Sessions  Sessions
+	Settings  Settings
+	Allowlist Allowlist
+	Files     Files
+	Live      *live.Hub
 	// Version is what GetInfo tells.
 	Version string
 }

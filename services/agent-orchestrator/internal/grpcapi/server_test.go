@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
@@ -42,8 +43,7 @@ type world struct {
 	cancelled int
 	refuse    error
 	files     map[string][]byte
-	mode      string
-	allowlist []string
+	settings  store.ApprovalSettings
 
 	long int // how many messages of 1 MiB the session has; 0 for one that is short
 }
@@ -123,13 +123,23 @@ func (w *world) Events(ctx context.Context, ref store.Ref, after int64, limit in
 	return w.events[min(int(after), len(w.events)):], nil
 }
 
-func (w *world) ApprovalSettings(context.Context, ids.UserID) (string, []string, error) {
-	return w.mode, w.allowlist, nil
+func (w *world) ApprovalSettings(context.Context, ids.UserID) (store.ApprovalSettings, error) {
+	return w.settings, nil
 }
 
-func (w *world) SetApprovalSettings(_ context.Context, _ ids.UserID, mode string, allowlist []string) error {
-	w.mode, w.allowlist = mode, allowlist
+func (w *world) SetApprovalSettings(_ context.Context, _ ids.UserID, to store.ApprovalSettings) error {
+	w.settings = to
 	return nil
+}
+
+// Resolve implements [grpcapi.Allowlist]: every name is that of a node's tool.
+func (w *world) Resolve(
+	_ context.Context, _ ids.UserID, _ []store.AllowedTool, names []string, wanted []store.AllowedTool,
+) ([]store.AllowedTool, error) {
+	for _, name := range names {
+		wanted = append(wanted, store.AllowedTool{Tool: name}, store.AllowedTool{Layer: "connector", Source: "desk", Tool: name, Fingerprint: "f"})
+	}
+	return wanted, nil
 }
 
 func (w *world) Get(_ context.Context, _ ids.UserID, path string) (workspace.File, []byte, error) {
@@ -175,7 +185,7 @@ func serve(t *testing.T) *fixture {
 	}
 	w.hub = hub
 	f := &fixture{world: w, server: grpcapi.NewServer(grpcapi.Parts{
-		Engine: w, Sessions: w, Settings: w, Files: w, Live: hub, Version: "v1",
+		Engine: w, Sessions: w, Settings: w, Allowlist: w, Files: w, Live: hub, Version: "v1",
 	}, nil)}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -538,11 +548,28 @@ func TestApprovalSettings(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	want := &agentv1.ApprovalSettings{Mode: "use_allowlist", Allowlist: []string{"click"}}
+	for name, entry := range map[string]*agentv1.AllowedTool{
+		"the name of a tool": {Layer: "mcp", Source: "notes"},
+		"layer must be":      {Layer: "moon", Source: "notes", Tool: "find"},
+		"source":             {Layer: "mcp", Tool: "find"},
+		"source must":        {Layer: "builtin", Source: "notes", Tool: "find"},
+		"fingerprint":        {Layer: "mcp", Source: "notes", Tool: "find", Fingerprint: strings.Repeat("f", 129)},
+	} {
+		s := &agentv1.ApprovalSettings{Allowed: []*agentv1.AllowedTool{{Layer: "oauth", Source: "github", Tool: "find"}, entry}}
+		_, err := f.client.UpdateApprovalSettings(ctx, &agentv1.UpdateApprovalSettingsRequest{Settings: s})
+		if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), "allowed[1]: ") || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	want := &agentv1.ApprovalSettings{
+		Mode: "use_allowlist", Allowlist: []string{"click"}, Allowed: []*agentv1.AllowedTool{{Layer: "mcp", Source: "notes", Tool: "find"}},
+	}
 	if _, err := f.client.UpdateApprovalSettings(ctx, &agentv1.UpdateApprovalSettingsRequest{Settings: want}); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := f.client.GetApprovalSettings(ctx, &agentv1.GetApprovalSettingsRequest{}); err != nil || got.GetSettings().GetMode() != "use_allowlist" || got.GetSettings().GetAllowlist()[0] != "click" {
+	want.Allowlist = []string{"click", "find"}
+	want.Allowed = append(want.Allowed, &agentv1.AllowedTool{Layer: "connector", Source: "desk", Tool: "click", Fingerprint: "f"})
+	if got, err := f.client.GetApprovalSettings(ctx, &agentv1.GetApprovalSettingsRequest{}); err != nil || !proto.Equal(got.GetSettings(), want) {
 		t.Errorf("%v, %v", got, err)
 	}
 }

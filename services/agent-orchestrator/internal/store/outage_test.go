@@ -266,7 +266,7 @@ func TestLostAnswers(t *testing.T) {
 		_, err = s.CreateTool(t.Context(), tool)
 		must(t, err, nil)
 		lose()
-		must(t, s.SetApprovalSettings(t.Context(), "ann", "", []string{"x"}), nil)
+		must(t, s.SetApprovalSettings(t.Context(), "ann", store.ApprovalSettings{Allowed: []store.AllowedTool{{Tool: "x"}}}), nil)
 		lose()
 		must(t, s.DeleteTool(t.Context(), "ann", "1"), nil)
 	}

@@ -2,45 +2,12 @@ package store_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
-
-func TestApprovalSettings(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
-		s := open()
-		check := func(wantMode string, want ...string) {
-			t.Helper()
-			mode, allowed, err := s.ApprovalSettings(t.Context(), "ann")
-			if err != nil || mode != wantMode || !slices.Equal(allowed, want) {
-				t.Errorf("settings are %q %q, %v; want %q %q", mode, allowed, err, wantMode, want)
-			}
-		}
-		check("run_everything")
-		must(t, s.SetApprovalSettings(t.Context(), "ann", "", []string{"z", "B", "a", "z", "_"}), nil)
-		check("run_everything", "B", "_", "a", "z")
-		must(t, s.SetApprovalSettings(t.Context(), "ann", "use_allowlist", []string{"a"}), nil)
-		check("use_allowlist", "a")
-		must(t, s.SetApprovalSettings(t.Context(), "ann", "", nil), nil)
-		check("use_allowlist")
-		if mode, allowed, err := s.ApprovalSettings(t.Context(), "bob"); mode != "run_everything" || allowed != nil || err != nil {
-			t.Errorf("bob's are %q %q, %v", mode, allowed, err)
-		}
-		race(8, func(i int) error {
-			list := []string{fmt.Sprint("x", i), fmt.Sprint("y", i)}
-			must(t, s.SetApprovalSettings(t.Context(), "ann", "ask_everytime", list), nil)
-			return nil
-		})
-		if _, allowed, _ := s.ApprovalSettings(t.Context(), "ann"); len(allowed) != 2 || allowed[0][1:] != allowed[1][1:] {
-			t.Errorf("settings that meet are mixed: %q", allowed)
-		}
-	})
-}
 
 func TestSavedTools(t *testing.T) {
 	t.Parallel()

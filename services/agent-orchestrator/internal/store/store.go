@@ -19,6 +19,8 @@ type Options struct {
 	URL config.Secret
 	// Patience is how long a Commit outlasts an outage of the database; 0 means 15 s. Everything else gives up after 2 s.
 	Patience time.Duration
+	// Allowed is the allow-list of users who have never saved approval settings, in mode use_allowlist.
+	Allowed []AllowedTool
 	// Logger hears of outages; nil discards.
 	Logger *slog.Logger
 	// Metrics count transactions; nil: nobody does.
@@ -31,6 +33,7 @@ type Options struct {
 // Where the database cannot be reached in time, every method's error is [refusal.Unavailable].
 type Store struct {
 	db       database
+	allowed  []AllowedTool
 	commits  *group
 	patience time.Duration
 	log      *slog.Logger
@@ -42,7 +45,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Patience == 0 {
 		o.Patience = 15 * time.Second
 	}
-	s := &Store{patience: o.Patience, log: obs.OrDiscard(o.Logger)}
+	s := &Store{patience: o.Patience, allowed: o.Allowed, log: obs.OrDiscard(o.Logger)}
 	url := o.URL.Reveal()
 	scheme, _, _ := strings.Cut(url, ":")
 	switch scheme {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
@@ -47,7 +48,11 @@ type Spec struct {
 	Server string
 	// OwnName is what its source calls a tool whose Name is another, since others have it too (see [Label]); "" for all others.
 	OwnName string
-	// ReadOnly tools change nothing anywhere.
+	// Provider is that of an OAuth tool; "" for other layers.
+	Provider string
+	// Fingerprint changes where an MCP server's tool, or the address of the server, does; "" for other layers.
+	Fingerprint string
+	// ReadOnly tools change nothing anywhere: by a table of ours, or by the word of a server that the user trusts.
 	ReadOnly bool
 	// Confirm asks a person in every approval mode: the tool's own definition says so.
 	Confirm bool
@@ -95,8 +100,16 @@ type Placed interface {
 type Place struct {
 	Node string
 	// Mark changes where another device takes the same node id, or the same one connects anew: type, name and system of the
-	// node, and its connection.
+	// node, and behind the last "|" its connection.
 	Mark string
+}
+
+// Device is what of the mark stays where the same device connects anew.
+func (p Place) Device() string {
+	if at := strings.LastIndexByte(p.Mark, '|'); at >= 0 {
+		return p.Mark[:at]
+	}
+	return p.Mark
 }
 
 // Moved is the failure of an approved call whose node has another connection than the one that was shown: it was not

@@ -38,6 +38,8 @@ func (c checker) form(t *agentv1.SavedTool) error {
 		return invalid("the tool has %d bytes, at most %d are allowed", proto.Size(t), maxTool)
 	case t.GetType() != typeMCP && t.GetType() != typeOAuth:
 		return invalid("type must be mcp or oauth")
+	case t.GetTrusted() && t.GetType() != typeMCP:
+		return invalid("trusted is for tools of type mcp")
 	case t.GetExpiresAt() < 0 || t.GetExpiresAt() > 1<<53 || math.IsNaN(t.GetExpiresAt()):
 		return invalid("expires_at must be a time in Unix seconds")
 	}

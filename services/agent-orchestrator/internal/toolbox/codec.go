@@ -30,6 +30,8 @@ type open struct {
 	Args      []string `json:"args,omitempty"`
 	Prompts   []string `json:"prompts,omitempty"`
 	ExpiresAt int64    `json:"expires_at,omitempty"`
+	// Trusted says that the user believes what the server says of its tools.
+	Trusted bool `json:"trusted,omitempty"`
 	// Secrets names those that are sealed, so that a list needs no key.
 	Secrets []string `json:"secrets,omitempty"`
 }
@@ -132,8 +134,12 @@ func (c codec) message(t store.SavedTool) (*agentv1.SavedTool, error) {
 	if err != nil {
 		return nil, err
 	}
+	var trusted *bool
+	if t.Type == typeMCP {
+		trusted = proto.Bool(o.Trusted)
+	}
 	return &agentv1.SavedTool{
-		Id: t.ID, Type: t.Type, Name: t.Name, Enabled: proto.Bool(t.Enabled),
+		Id: t.ID, Type: t.Type, Name: t.Name, Enabled: proto.Bool(t.Enabled), Trusted: trusted,
 		BaseUrl: o.BaseURL, TransportType: o.Transport, Command: o.Command, Args: o.Args, Prompts: o.Prompts,
 		ExpiresAt: float64(o.ExpiresAt), Secrets: o.Secrets,
 		CreatedAt: timestamppb.New(t.Created), UpdatedAt: timestamppb.New(t.Updated),
@@ -145,6 +151,11 @@ func server(t store.SavedTool, o open, s secrets) *agentv1.McpServer {
 		Name: t.Name, BaseUrl: o.BaseURL, TransportType: o.Transport, ApiKey: s.APIKey, Headers: s.Headers,
 		Command: o.Command, Args: o.Args, Env: s.Env, Prompts: o.Prompts,
 	}
+}
+
+// sameServer reports whether two configurations lead to the same MCP server.
+func sameServer(a, b open) bool {
+	return a.Transport == b.Transport && a.BaseURL == b.BaseURL && a.Command == b.Command && slices.Equal(a.Args, b.Args)
 }
 
 func grant(t store.SavedTool, o open, s secrets) *agentv1.OAuthGrant {

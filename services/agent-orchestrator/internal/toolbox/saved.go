@@ -43,8 +43,10 @@ func NewSaved(s Store, box *seal.Box, log *slog.Logger) *Saved {
 }
 
 // Servers implements mcp.Saved.
-func (s *Saved) Servers(ctx context.Context, user ids.UserID) (list []*agentv1.McpServer, err error) {
-	err = s.each(ctx, user, typeMCP, func(t store.SavedTool, o open, sec secrets) { list = append(list, server(t, o, sec)) })
+func (s *Saved) Servers(ctx context.Context, user ids.UserID) (list []mcp.Server, err error) {
+	err = s.each(ctx, user, typeMCP, func(t store.SavedTool, o open, sec secrets) {
+		list = append(list, mcp.Server{McpServer: server(t, o, sec), Trusted: o.Trusted})
+	})
 	return list, err
 }
 

@@ -164,6 +164,9 @@ func (s *Server) fill(t *store.SavedTool, in *agentv1.SavedTool, kept open, sec 
 	if in.AccessToken == nil && in.GetExpiresAt() == 0 {
 		o.ExpiresAt = kept.ExpiresAt
 	}
+	if o.Trusted = in.GetTrusted(); in.Trusted == nil { // trust is in a server, not in its name
+		o.Trusted = kept.Trusted && sameServer(kept, o)
+	}
 	sec = sec.with(in)
 	if err := s.check.whole(t.Type, t.Name, o, sec); err != nil {
 		return err

@@ -31,7 +31,7 @@ func FuzzBodiesCostTheirBytes(f *testing.F) {
 			`{"message":"x","tool_interrupt_config":{"a":{` + many(n, `"%d":{}`) + `}}}`,
 			`{"message":"x","tools":[{"type":"mcp","headers":{` + many(n, `"%d":""`) + `}}]}`,
 			`{"session_id":"x","tool_call_results":[` + strings.Repeat(`{"tool_args":{}},`, n) + `{}]}`,
-			`{"mode":"x","allowlist":[` + strings.Repeat(`"",`, n) + `""]}`, `{"args":[` + strings.Repeat(`[],`, n) + `1]}`,
+			`{"mode":"x","allowlist":[` + strings.Repeat(`"",`, n) + `""]}`, `{"allowed":[` + strings.Repeat(`{},`, n) + `{}]}`, `{"allowlist":[` + strings.Repeat(`{},`, n) + `{}]}`, `{"args":[` + strings.Repeat(`[],`, n) + `1]}`,
 			`{"headers":{` + many(n, `"%d":""`) + `}}`, `{"message":"` + strings.Repeat(`\n`, n) + `"}`,
 		} {
 			f.Add([]byte(s))

@@ -127,13 +127,25 @@ func appendArtifact(b []byte, a *agentv1.Artifact) []byte {
 	return append(b, '}')
 }
 
+// addAllow adds the entry of the user's allow-list that would let a tool run, as the settings take it.
+func addAllow(b []byte, t *agentv1.AllowedTool) []byte {
+	if t == nil {
+		return b
+	}
+	b = jsonrpc.AppendString(append(addName(b, "allow"), `{"layer":`...), t.GetLayer())
+	b = addString(b, "source", t.GetSource())
+	b = addString(b, "tool", t.GetTool())
+	b = addText(b, "fingerprint", t.GetFingerprint())
+	return append(b, '}')
+}
+
 // fileURL is where a file of the workspace is served.
 func fileURL(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
 		parts[i] = url.PathEscape(p)
 	}
-	return FilesPath + strings.Join(parts, "/")
+	return filesPath + strings.Join(parts, "/")
 }
 
 func addFieldsOfInterrupt(b []byte, i *agentv1.Interrupt) []byte {
@@ -149,7 +161,9 @@ func addFieldsOfInterrupt(b []byte, i *agentv1.Interrupt) []byte {
 		b = addObject(b, "tool_args", c.GetToolArgsJson())
 		b = addString(b, "node_id", c.GetNodeId())
 		b = addString(b, "digest", c.GetDigest())
-		b = append(addTime(b, "expires_at", c.GetExpiresAt()), '}')
+		b = addTime(b, "expires_at", c.GetExpiresAt())
+		b = addAllow(addText(b, "why", c.GetWhy()), c.GetAllow())
+		b = append(b, '}')
 	}
 	b = append(b, ']')
 	if i.GetReason() != "node_selection" && len(i.GetAvailableNodes()) == 0 {

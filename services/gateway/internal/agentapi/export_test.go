@@ -35,7 +35,7 @@ func ParseProto(body []byte, into proto.Message) {
 	if edge.CheckJSON(body) != nil {
 		return
 	}
-	if err := restJSON.NewDecoder(bytes.NewReader(body)).Decode(into); err != nil {
+	if err := (withSettings{restJSON}).NewDecoder(bytes.NewReader(body)).Decode(into); err != nil {
 		blame(err.Error(), body)
 	}
 }

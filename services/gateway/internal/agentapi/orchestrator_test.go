@@ -18,7 +18,6 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/target"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
-	"github.com/hecaton-dev/hecaton/pkg/webguard"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/agentapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
@@ -174,11 +173,7 @@ func startGateway(t *testing.T, change func(*auth.Config, *agentapi.Config), pod
 	}
 	mux := http.NewServeMux()
 	api.Routes(mux)
-	pages, err := webguard.Config{Origins: []string{"https://ui.example.org"}}.Guard("", who.Mode == auth.Trusted, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(edge.Pages(pages)(mux))
+	server := httptest.NewServer(edge.CORS(cfg.Auth, mux))
 	g := &gateway{url: server.URL, http: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(func() {
 		g.http.CloseIdleConnections()

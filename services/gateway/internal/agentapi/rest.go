@@ -33,7 +33,7 @@ var restJSON = &runtime.JSONPb{
 func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) {
 	nothing := func(string) (string, bool) { return "", false }
 	mux := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, restJSON),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, withSettings{restJSON}),
 		runtime.WithIncomingHeaderMatcher(nothing), runtime.WithOutgoingHeaderMatcher(nothing),
 		runtime.WithOutgoingTrailerMatcher(nothing),
 		runtime.WithMetadata(func(ctx context.Context, _ *http.Request) metadata.MD {

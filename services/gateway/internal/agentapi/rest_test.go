@@ -103,13 +103,15 @@ func TestGeneratedREST(t *testing.T) {
 		},
 	}))
 	const settings = "/api/agent/approval-settings"
-	wantJSON(t, g.do(t, "PUT", settings, `{"mode":"use_allowlist","allowlist":["a"],"later":true}`), `{"mode":"use_allowlist","allowlist":["a"]}`)
-	wantJSON(t, g.do(t, "PUT", settings, `{"mode":"use_allowlist"}`), `{"mode":"use_allowlist","allowlist":[]}`)
+	wantJSON(t, g.do(t, "PUT", settings, `{"mode":"use_allowlist","allowlist":["a"],"later":true}`), `{"mode":"use_allowlist","allowlist":["a"],"allowed":[]}`)
+	wantJSON(t, g.do(t, "PUT", settings, `{"mode":"use_allowlist"}`), `{"mode":"use_allowlist","allowlist":[],"allowed":[]}`)
+	wantJSON(t, g.do(t, "PUT", settings, `{"allowlist":["a",{"layer":"mcp","source":"notes","tool":"find","new":1},"b"],"allowed":[{"layer":"oauth","source":"github","tool":"c"}]}`),
+		`{"mode":"","allowlist":["a","b"],"allowed":[{"layer":"mcp","source":"notes","tool":"find","fingerprint":""},{"layer":"oauth","source":"github","tool":"c","fingerprint":""}]}`)
 	wantJSON(t, g.do(t, "POST", "/api/tools/call", `{"tool_name":"x","tool_args":{"a":[1]}}`), `{"success":true,"result":{"a":[1]},"error":""}`)
 	if got := wantProblem(t, g.do(t, "POST", "/api/tools", `{"name":"n"}`), 409, "NAME_TAKEN"); got != "n" {
 		t.Errorf("it says %q", got)
 	}
-	for body, says := range map[string]string{`{"mode":1}`: "mode", `{"allowlist":"a"}`: "allowlist", `[]`: "", `{"mode":"x"}}`: "JSON", `{`: "JSON"} {
+	for body, says := range map[string]string{`{"mode":1}`: "mode", `{"allowlist":"a"}`: "allowlist", `{"allowlist":[1]}`: "allowlist", `{"allowlist":[{"tool":1}]}`: "tool", `{"allowlist":[{}],"allowed":1}`: "allow", `[]`: "", `{"mode":"x"}}`: "JSON", `{`: "JSON"} {
 		if got := wantProblem(t, g.do(t, "PUT", settings, body), 400, ""); !strings.Contains(got, says) || strings.Contains(got, "proto") {
 			t.Errorf("%s: it says %q", body, got)
 		}

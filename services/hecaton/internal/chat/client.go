@@ -177,12 +177,12 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 
 const settingsPath = "/api/agent/approval-settings"
 
-// allow puts a tool on the user's allowlist, and returns the mode, which says whether that counts.
-func (c *Client) allow(ctx context.Context, tool string) (mode string, err error) {
+// allow puts an entry on the user's allow-list, and returns the mode, which says whether that counts.
+func (c *Client) allow(ctx context.Context, entry allowed) (mode string, err error) {
 	var s settings
 	if err := c.call(ctx, request{method: http.MethodGet, path: settingsPath}, &s); err != nil {
 		return "", err
 	}
-	s.Allowlist = append(s.Allowlist, tool)
+	s.Allowed = append(s.Allowed, entry)
 	return s.Mode, c.call(ctx, request{method: http.MethodPut, path: settingsPath, body: s}, nil)
 }

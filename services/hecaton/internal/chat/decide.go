@@ -69,7 +69,7 @@ func (c *Conversation) person(ctx context.Context, p Pending) (Decision, error) 
 		case "y", "yes":
 			return p.Approve(), nil
 		case "a", "always":
-			c.always(ctx, p.Tool)
+			c.always(ctx, p)
 			return p.Approve(), nil
 		case "n", "no":
 			return c.rejected(ctx, p, rest)
@@ -114,15 +114,19 @@ func (c *Conversation) edited(ctx context.Context, line string) (json.RawMessage
 	return json.RawMessage(line), nil
 }
 
-// always puts a tool on the allowlist, and says what that is worth.
-func (c *Conversation) always(ctx context.Context, tool string) {
-	switch mode, err := c.o.Client.allow(ctx, tool); {
+// always puts a tool on the allow-list, there where it was shown and as it is, and says what that is worth.
+func (c *Conversation) always(ctx context.Context, p Pending) {
+	if len(p.Allow) == 0 {
+		c.screen.line("  this server cannot keep it on your allow-list: approved this once")
+		return
+	}
+	switch mode, err := c.o.Client.allow(ctx, p.Allow); {
 	case err != nil:
-		c.screen.line("  it could not be put on your allowlist: %s", Safe(err.Error()))
+		c.screen.line("  it could not be put on your allow-list: %s", Safe(err.Error()))
 	case mode != "use_allowlist":
-		c.screen.line("  it is on your allowlist, which counts in the mode use_allowlist; yours is %s", safeLine(mode))
+		c.screen.line("  it is on your allow-list, which counts in the mode use_allowlist; yours is %s", safeLine(mode))
 	default:
-		c.screen.line("  it is on your allowlist")
+		c.screen.line("  it is on your allow-list, as it is now%s", where(p))
 	}
 }
 

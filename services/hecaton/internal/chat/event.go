@@ -47,6 +47,10 @@ type Pending struct {
 	Node    string          `json:"node_id"`
 	Digest  string          `json:"digest"`
 	Expires time.Time       `json:"expires_at"`
+	// Why it asks; "" where the server does not say.
+	Why string `json:"why"`
+	// Allow is the entry with which the user's allow-list would let it run.
+	Allow allowed `json:"allow"`
 }
 
 // Decision is what was decided about a call.
@@ -114,4 +118,9 @@ type Session struct {
 type settings struct {
 	Mode      string   `json:"mode"`
 	Allowlist []string `json:"allowlist"`
+	// Allowed are the tools on the list, each where it comes from and as it was.
+	Allowed []allowed `json:"allowed"`
 }
+
+// allowed is one entry of an allow-list, which nobody here needs to understand.
+type allowed = json.RawMessage

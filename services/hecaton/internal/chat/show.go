@@ -110,12 +110,19 @@ func (s *screen) result(e event) {
 
 // pending shows what a person is asked to decide about, whole.
 func (s *screen) pending(p Pending) {
-	where := ""
-	if p.Node != "" {
-		where = " on " + safeLine(p.Node)
-	}
-	s.line("? %s wants to run%s, with", safeLine(p.Tool), where)
+	s.line("? %s wants to run%s, with", safeLine(p.Tool), where(p))
 	for line := range strings.SplitSeq(Safe(indented(p.Args, "")), "\n") {
 		s.line("  | %s", line)
 	}
+	if p.Why != "" {
+		s.line("  it asks because %s", safeLine(p.Why))
+	}
+}
+
+// where says on which node a call would run.
+func where(p Pending) string {
+	if p.Node == "" {
+		return ""
+	}
+	return " on " + safeLine(p.Node)
 }

@@ -123,7 +123,7 @@ func waits(seq int, calls string) string {
 	return fmt.Sprintf(`{"type":"interrupt","seq":%d,"session_id":"s1","interrupt_id":"i1","reason":"approval","tool_calls":[%s]}`, seq, calls)
 }
 
-const clicks = `{"tool_call_id":"c1","tool_name":"click","tool_args":{"selector":"#pay"},"node_id":"tab","digest":"d1"}`
+const clicks = `{"tool_call_id":"c1","tool_name":"click","tool_args":{"selector":"#pay"},"node_id":"tab","digest":"d1","why":"it is new","allow":{"layer":"connector","source":"tab","tool":"click","fingerprint":"f"}}`
 
 // talk runs a chat whose input is what is given, and returns what came of it.
 func talk(t *testing.T, a *agentAPI, stdin string, flags ...string) (code int, out, err string) {
@@ -203,8 +203,8 @@ func TestChatApprovals(t *testing.T) {
 		}
 	}
 	settings := []step{
-		{method: "GET", path: "/api/agent/approval-settings", answer: `{"mode":"use_allowlist","allowlist":["look"]}`},
-		{method: "PUT", path: "/api/agent/approval-settings", has: map[string]string{"mode": `"use_allowlist"`, "allowlist": `["look","click"]`}, answer: `{}`},
+		{method: "GET", path: "/api/agent/approval-settings", answer: `{"mode":"use_allowlist","allowlist":["look"],"allowed":[{"layer":"oauth"}]}`},
+		{method: "PUT", path: "/api/agent/approval-settings", has: map[string]string{"mode": `"use_allowlist"`, "allowlist": `["look"]`, "allowed": `[{"layer":"oauth"},{"layer":"connector","source":"tab","tool":"click","fingerprint":"f"}]`}, answer: `{}`},
 	}
 	approved := `{"tool_call_id":"c1","tool_name":"click","decision":"approved","digest":"d1"}`
 	modified := `{"tool_call_id":"c1","tool_name":"click","decision":"modified","tool_args":{"selector":"#no"},"digest":"d1"}`
@@ -214,13 +214,13 @@ func TestChatApprovals(t *testing.T) {
 		steps []step
 		says  string
 	}{
-		"yes":           {"y\n", nil, []step{decided(approved)}, "? click wants to run on tab, with\n  | {\n  |   \"selector\": \"#pay\"\n  | }\n"},
+		"yes":           {"y\n", nil, []step{decided(approved)}, "? click wants to run on tab, with\n  | {\n  |   \"selector\": \"#pay\"\n  | }\n  it asks because it is new\n"},
 		"no":            {"n too dear\n", nil, []step{decided(`{"tool_call_id":"c1","tool_name":"click","decision":"rejected","reason":"too dear","digest":"d1"}`)}, "[n]o"},
 		"no reason":     {"no\n", nil, []step{decided(`{"tool_call_id":"c1","tool_name":"click","decision":"rejected","digest":"d1"}`)}, ""},
 		"edit":          {"e\n{\"selector\":\"#no\"}\n", nil, []step{decided(modified)}, "as JSON"},
 		"edit at once":  {"edit {\"selector\":\"#no\"}\n", nil, []step{decided(modified)}, ""},
 		"bad edit":      {"e [1]\ne\n\nwhat\ny\n", nil, []step{decided(approved)}, "no JSON object"},
-		"always":        {"a\n", nil, append(settings, decided(approved)), "on your allowlist"},
+		"always":        {"a\n", nil, append(settings, decided(approved)), "on your allow-list, as it is now on tab"},
 		"approve all":   {"", []string{"--approve", "all"}, []step{decided(approved)}, "approved (--approve all)"},
 		"approve none":  {"", []string{"--approve", "none"}, []step{decided(`{"tool_call_id":"c1","tool_name":"click","decision":"rejected","reason":"nobody is there to approve it","digest":"d1"}`)}, "rejected"},
 		"always, alone": {"a\n", nil, []step{{method: "GET", path: "/api/agent/approval-settings", answer: `{"mode":"run_everything","allowlist":[]}`}, {method: "PUT", path: "/api/agent/approval-settings", answer: `{}`}, decided(approved)}, "yours is run_everything"},

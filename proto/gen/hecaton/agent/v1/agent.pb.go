@@ -2008,13 +2008,24 @@ func (x *DeleteSessionResponse) GetSuccess() bool {
 	return false
 }
 
-// ApprovalSettings say which calls ask a person (facts, 5.1).
+// ApprovalSettings say which calls of an agent ask a person. Whatever the mode, a call asks where the tool itself or the
+// request's tool_interrupt_config says so, and nothing runs that the run's mode (ask, plan) does not permit.
 type ApprovalSettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// "run_everything" (a new user's), "use_allowlist" or "ask_everytime".
+	// "use_allowlist", a new user's: what is on the allow-list runs, and all else asks first.
+	// "ask_everytime": every call asks.
+	// "run_everything": nothing asks. Whatever an agent decides to do runs at once on your browsers and desktops, commands and
+	// the deletion of files included, even where a web page, a document or another tool's answer has talked the agent into it.
+	// Choose it only for nodes that hold nothing which must not be lost or told.
 	Mode string `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`
-	// Tools that run without asking in mode "use_allowlist"; sorted, each once.
-	Allowlist     []string `protobuf:"bytes,2,rep,name=allowlist,proto3" json:"allowlist,omitempty"`
+	// The names of the tools on the allow-list; sorted, each once. A new user's has what only reads. By its name alone a tool is
+	// allowed that is Hecaton's own, or of which Hecaton knows that it only reads. Any other name that is new to the list
+	// stands for the sources which offer a tool of that name at this moment, and they are put into `allowed`; a name that was
+	// on the list before keeps what it stood for. In JSON an entry may also be an object as in `allowed`.
+	Allowlist []string `protobuf:"bytes,2,rep,name=allowlist,proto3" json:"allowlist,omitempty"`
+	// The tools on the allow-list, each where it comes from and as it was. Those whose name is in neither list are taken off;
+	// where a name of `allowlist` has an entry here, it stands for the entries here and nothing else.
+	Allowed       []*AllowedTool `protobuf:"bytes,3,rep,name=allowed,proto3" json:"allowed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2059,6 +2070,13 @@ func (x *ApprovalSettings) GetMode() string {
 func (x *ApprovalSettings) GetAllowlist() []string {
 	if x != nil {
 		return x.Allowlist
+	}
+	return nil
+}
+
+func (x *ApprovalSettings) GetAllowed() []*AllowedTool {
+	if x != nil {
+		return x.Allowed
 	}
 	return nil
 }
@@ -2405,10 +2423,11 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"1\n" +
 	"\x15DeleteSessionResponse\x12\x18\n" +
-	"\asuccess\x18\x01 \x01(\bR\asuccess\"D\n" +
+	"\asuccess\x18\x01 \x01(\bR\asuccess\"}\n" +
 	"\x10ApprovalSettings\x12\x12\n" +
 	"\x04mode\x18\x01 \x01(\tR\x04mode\x12\x1c\n" +
-	"\tallowlist\x18\x02 \x03(\tR\tallowlist\"\x1c\n" +
+	"\tallowlist\x18\x02 \x03(\tR\tallowlist\x127\n" +
+	"\aallowed\x18\x03 \x03(\v2\x1d.hecaton.agent.v1.AllowedToolR\aallowed\"\x1c\n" +
 	"\x1aGetApprovalSettingsRequest\"]\n" +
 	"\x1bGetApprovalSettingsResponse\x12>\n" +
 	"\bsettings\x18\x01 \x01(\v2\".hecaton.agent.v1.ApprovalSettingsR\bsettings\"_\n" +
@@ -2489,6 +2508,7 @@ var file_hecaton_agent_v1_agent_proto_goTypes = []any{
 	(*Event)(nil),                          // 40: hecaton.agent.v1.Event
 	(*timestamppb.Timestamp)(nil),          // 41: google.protobuf.Timestamp
 	(*Interrupt)(nil),                      // 42: hecaton.agent.v1.Interrupt
+	(*AllowedTool)(nil),                    // 43: hecaton.agent.v1.AllowedTool
 }
 var file_hecaton_agent_v1_agent_proto_depIdxs = []int32{
 	6,  // 0: hecaton.agent.v1.ToolSource.mcp:type_name -> hecaton.agent.v1.McpServer
@@ -2517,38 +2537,39 @@ var file_hecaton_agent_v1_agent_proto_depIdxs = []int32{
 	27, // 23: hecaton.agent.v1.ListMessagesResponse.messages:type_name -> hecaton.agent.v1.Message
 	28, // 24: hecaton.agent.v1.Message.tool_calls:type_name -> hecaton.agent.v1.MessageToolCall
 	41, // 25: hecaton.agent.v1.Message.created_at:type_name -> google.protobuf.Timestamp
-	31, // 26: hecaton.agent.v1.GetApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
-	31, // 27: hecaton.agent.v1.UpdateApprovalSettingsRequest.settings:type_name -> hecaton.agent.v1.ApprovalSettings
-	31, // 28: hecaton.agent.v1.UpdateApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
-	9,  // 29: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry.value:type_name -> hecaton.agent.v1.InterruptRule
-	9,  // 30: hecaton.agent.v1.InterruptConfig.ToolsEntry.value:type_name -> hecaton.agent.v1.InterruptRule
-	2,  // 31: hecaton.agent.v1.AgentService.GetInfo:input_type -> hecaton.agent.v1.GetInfoRequest
-	10, // 32: hecaton.agent.v1.AgentService.Invoke:input_type -> hecaton.agent.v1.InvokeRequest
-	12, // 33: hecaton.agent.v1.AgentService.Resume:input_type -> hecaton.agent.v1.ResumeRequest
-	16, // 34: hecaton.agent.v1.AgentService.Follow:input_type -> hecaton.agent.v1.FollowRequest
-	18, // 35: hecaton.agent.v1.AgentService.CancelRun:input_type -> hecaton.agent.v1.CancelRunRequest
-	21, // 36: hecaton.agent.v1.AgentService.ListSessions:input_type -> hecaton.agent.v1.ListSessionsRequest
-	23, // 37: hecaton.agent.v1.AgentService.GetSession:input_type -> hecaton.agent.v1.GetSessionRequest
-	25, // 38: hecaton.agent.v1.AgentService.ListMessages:input_type -> hecaton.agent.v1.ListMessagesRequest
-	29, // 39: hecaton.agent.v1.AgentService.DeleteSession:input_type -> hecaton.agent.v1.DeleteSessionRequest
-	32, // 40: hecaton.agent.v1.AgentService.GetApprovalSettings:input_type -> hecaton.agent.v1.GetApprovalSettingsRequest
-	34, // 41: hecaton.agent.v1.AgentService.UpdateApprovalSettings:input_type -> hecaton.agent.v1.UpdateApprovalSettingsRequest
-	3,  // 42: hecaton.agent.v1.AgentService.GetInfo:output_type -> hecaton.agent.v1.GetInfoResponse
-	11, // 43: hecaton.agent.v1.AgentService.Invoke:output_type -> hecaton.agent.v1.InvokeResponse
-	15, // 44: hecaton.agent.v1.AgentService.Resume:output_type -> hecaton.agent.v1.ResumeResponse
-	17, // 45: hecaton.agent.v1.AgentService.Follow:output_type -> hecaton.agent.v1.FollowResponse
-	19, // 46: hecaton.agent.v1.AgentService.CancelRun:output_type -> hecaton.agent.v1.CancelRunResponse
-	22, // 47: hecaton.agent.v1.AgentService.ListSessions:output_type -> hecaton.agent.v1.ListSessionsResponse
-	24, // 48: hecaton.agent.v1.AgentService.GetSession:output_type -> hecaton.agent.v1.GetSessionResponse
-	26, // 49: hecaton.agent.v1.AgentService.ListMessages:output_type -> hecaton.agent.v1.ListMessagesResponse
-	30, // 50: hecaton.agent.v1.AgentService.DeleteSession:output_type -> hecaton.agent.v1.DeleteSessionResponse
-	33, // 51: hecaton.agent.v1.AgentService.GetApprovalSettings:output_type -> hecaton.agent.v1.GetApprovalSettingsResponse
-	35, // 52: hecaton.agent.v1.AgentService.UpdateApprovalSettings:output_type -> hecaton.agent.v1.UpdateApprovalSettingsResponse
-	42, // [42:53] is the sub-list for method output_type
-	31, // [31:42] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	43, // 26: hecaton.agent.v1.ApprovalSettings.allowed:type_name -> hecaton.agent.v1.AllowedTool
+	31, // 27: hecaton.agent.v1.GetApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	31, // 28: hecaton.agent.v1.UpdateApprovalSettingsRequest.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	31, // 29: hecaton.agent.v1.UpdateApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	9,  // 30: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry.value:type_name -> hecaton.agent.v1.InterruptRule
+	9,  // 31: hecaton.agent.v1.InterruptConfig.ToolsEntry.value:type_name -> hecaton.agent.v1.InterruptRule
+	2,  // 32: hecaton.agent.v1.AgentService.GetInfo:input_type -> hecaton.agent.v1.GetInfoRequest
+	10, // 33: hecaton.agent.v1.AgentService.Invoke:input_type -> hecaton.agent.v1.InvokeRequest
+	12, // 34: hecaton.agent.v1.AgentService.Resume:input_type -> hecaton.agent.v1.ResumeRequest
+	16, // 35: hecaton.agent.v1.AgentService.Follow:input_type -> hecaton.agent.v1.FollowRequest
+	18, // 36: hecaton.agent.v1.AgentService.CancelRun:input_type -> hecaton.agent.v1.CancelRunRequest
+	21, // 37: hecaton.agent.v1.AgentService.ListSessions:input_type -> hecaton.agent.v1.ListSessionsRequest
+	23, // 38: hecaton.agent.v1.AgentService.GetSession:input_type -> hecaton.agent.v1.GetSessionRequest
+	25, // 39: hecaton.agent.v1.AgentService.ListMessages:input_type -> hecaton.agent.v1.ListMessagesRequest
+	29, // 40: hecaton.agent.v1.AgentService.DeleteSession:input_type -> hecaton.agent.v1.DeleteSessionRequest
+	32, // 41: hecaton.agent.v1.AgentService.GetApprovalSettings:input_type -> hecaton.agent.v1.GetApprovalSettingsRequest
+	34, // 42: hecaton.agent.v1.AgentService.UpdateApprovalSettings:input_type -> hecaton.agent.v1.UpdateApprovalSettingsRequest
+	3,  // 43: hecaton.agent.v1.AgentService.GetInfo:output_type -> hecaton.agent.v1.GetInfoResponse
+	11, // 44: hecaton.agent.v1.AgentService.Invoke:output_type -> hecaton.agent.v1.InvokeResponse
+	15, // 45: hecaton.agent.v1.AgentService.Resume:output_type -> hecaton.agent.v1.ResumeResponse
+	17, // 46: hecaton.agent.v1.AgentService.Follow:output_type -> hecaton.agent.v1.FollowResponse
+	19, // 47: hecaton.agent.v1.AgentService.CancelRun:output_type -> hecaton.agent.v1.CancelRunResponse
+	22, // 48: hecaton.agent.v1.AgentService.ListSessions:output_type -> hecaton.agent.v1.ListSessionsResponse
+	24, // 49: hecaton.agent.v1.AgentService.GetSession:output_type -> hecaton.agent.v1.GetSessionResponse
+	26, // 50: hecaton.agent.v1.AgentService.ListMessages:output_type -> hecaton.agent.v1.ListMessagesResponse
+	30, // 51: hecaton.agent.v1.AgentService.DeleteSession:output_type -> hecaton.agent.v1.DeleteSessionResponse
+	33, // 52: hecaton.agent.v1.AgentService.GetApprovalSettings:output_type -> hecaton.agent.v1.GetApprovalSettingsResponse
+	35, // 53: hecaton.agent.v1.AgentService.UpdateApprovalSettings:output_type -> hecaton.agent.v1.UpdateApprovalSettingsResponse
+	43, // [43:54] is the sub-list for method output_type
+	32, // [32:43] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_agent_proto_init() }

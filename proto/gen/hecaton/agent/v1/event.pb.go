@@ -717,8 +717,12 @@ type PendingCall struct {
 	// Where it would run; empty for tools that run on no node.
 	NodeId string `protobuf:"bytes,4,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	// Of tool, arguments and node: what runs is what was shown.
-	Digest        string                 `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
-	ExpiresAt     *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	Digest    string                 `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
+	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
+	// The entry with which the user's allow-list would let this tool run without asking; none where it does not depend on it.
+	Allow *AllowedTool `protobuf:"bytes,7,opt,name=allow,proto3" json:"allow,omitempty"`
+	// Why it asks: "it is not on the user's allow-list".
+	Why           string `protobuf:"bytes,8,opt,name=why,proto3" json:"why,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -795,6 +799,95 @@ func (x *PendingCall) GetExpiresAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *PendingCall) GetAllow() *AllowedTool {
+	if x != nil {
+		return x.Allow
+	}
+	return nil
+}
+
+func (x *PendingCall) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// AllowedTool is a tool that runs without asking.
+type AllowedTool struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "connector" (browsers and desktops), "mcp", "oauth" or "builtin".
+	Layer string `protobuf:"bytes,1,opt,name=layer,proto3" json:"layer,omitempty"`
+	// The node's id, the MCP server's name, the OAuth provider; empty for "builtin".
+	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
+	// The name by which its source calls it.
+	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
+	// What tells the tool as it was when it was allowed: the device of a node, the address of an MCP server and all that it
+	// says of the tool. Where it differs, the tool asks again. Empty in a request: the tool as it is now, or where its source
+	// cannot be reached, as it is at its first call.
+	Fingerprint   string `protobuf:"bytes,4,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AllowedTool) Reset() {
+	*x = AllowedTool{}
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AllowedTool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AllowedTool) ProtoMessage() {}
+
+func (x *AllowedTool) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AllowedTool.ProtoReflect.Descriptor instead.
+func (*AllowedTool) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *AllowedTool) GetLayer() string {
+	if x != nil {
+		return x.Layer
+	}
+	return ""
+}
+
+func (x *AllowedTool) GetSource() string {
+	if x != nil {
+		return x.Source
+	}
+	return ""
+}
+
+func (x *AllowedTool) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *AllowedTool) GetFingerprint() string {
+	if x != nil {
+		return x.Fingerprint
+	}
+	return ""
+}
+
 // TokenUsage is what one answer of the model took.
 type TokenUsage struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
@@ -806,7 +899,7 @@ type TokenUsage struct {
 
 func (x *TokenUsage) Reset() {
 	*x = TokenUsage{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +911,7 @@ func (x *TokenUsage) String() string {
 func (*TokenUsage) ProtoMessage() {}
 
 func (x *TokenUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +924,7 @@ func (x *TokenUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenUsage.ProtoReflect.Descriptor instead.
 func (*TokenUsage) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{8}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *TokenUsage) GetPromptTokens() int32 {
@@ -863,7 +956,7 @@ type Complete struct {
 
 func (x *Complete) Reset() {
 	*x = Complete{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -875,7 +968,7 @@ func (x *Complete) String() string {
 func (*Complete) ProtoMessage() {}
 
 func (x *Complete) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -888,7 +981,7 @@ func (x *Complete) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Complete.ProtoReflect.Descriptor instead.
 func (*Complete) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{9}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Complete) GetFinishReason() string {
@@ -926,7 +1019,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -938,7 +1031,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -951,7 +1044,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{10}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Error) GetMessage() string {
@@ -1037,7 +1130,7 @@ const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12<\n" +
 	"\n" +
 	"tool_calls\x18\x03 \x03(\v2\x1d.hecaton.agent.v1.PendingCallR\ttoolCalls\x12>\n" +
-	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"\xde\x01\n" +
+	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"\xa5\x02\n" +
 	"\vPendingCall\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +
@@ -1046,7 +1139,14 @@ const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"\anode_id\x18\x04 \x01(\tR\x06nodeId\x12\x16\n" +
 	"\x06digest\x18\x05 \x01(\tR\x06digest\x129\n" +
 	"\n" +
-	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\"^\n" +
+	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x123\n" +
+	"\x05allow\x18\a \x01(\v2\x1d.hecaton.agent.v1.AllowedToolR\x05allow\x12\x10\n" +
+	"\x03why\x18\b \x01(\tR\x03why\"q\n" +
+	"\vAllowedTool\x12\x14\n" +
+	"\x05layer\x18\x01 \x01(\tR\x05layer\x12\x16\n" +
+	"\x06source\x18\x02 \x01(\tR\x06source\x12\x12\n" +
+	"\x04tool\x18\x03 \x01(\tR\x04tool\x12 \n" +
+	"\vfingerprint\x18\x04 \x01(\tR\vfingerprint\"^\n" +
 	"\n" +
 	"TokenUsage\x12#\n" +
 	"\rprompt_tokens\x18\x01 \x01(\x05R\fpromptTokens\x12+\n" +
@@ -1072,7 +1172,7 @@ func file_hecaton_agent_v1_event_proto_rawDescGZIP() []byte {
 	return file_hecaton_agent_v1_event_proto_rawDescData
 }
 
-var file_hecaton_agent_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_hecaton_agent_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_hecaton_agent_v1_event_proto_goTypes = []any{
 	(*Event)(nil),                 // 0: hecaton.agent.v1.Event
 	(*Text)(nil),                  // 1: hecaton.agent.v1.Text
@@ -1082,31 +1182,33 @@ var file_hecaton_agent_v1_event_proto_goTypes = []any{
 	(*Artifact)(nil),              // 5: hecaton.agent.v1.Artifact
 	(*Interrupt)(nil),             // 6: hecaton.agent.v1.Interrupt
 	(*PendingCall)(nil),           // 7: hecaton.agent.v1.PendingCall
-	(*TokenUsage)(nil),            // 8: hecaton.agent.v1.TokenUsage
-	(*Complete)(nil),              // 9: hecaton.agent.v1.Complete
-	(*Error)(nil),                 // 10: hecaton.agent.v1.Error
-	(*timestamppb.Timestamp)(nil), // 11: google.protobuf.Timestamp
-	(*v1.Node)(nil),               // 12: hecaton.node.v1.Node
+	(*AllowedTool)(nil),           // 8: hecaton.agent.v1.AllowedTool
+	(*TokenUsage)(nil),            // 9: hecaton.agent.v1.TokenUsage
+	(*Complete)(nil),              // 10: hecaton.agent.v1.Complete
+	(*Error)(nil),                 // 11: hecaton.agent.v1.Error
+	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
+	(*v1.Node)(nil),               // 13: hecaton.node.v1.Node
 }
 var file_hecaton_agent_v1_event_proto_depIdxs = []int32{
-	11, // 0: hecaton.agent.v1.Event.at:type_name -> google.protobuf.Timestamp
+	12, // 0: hecaton.agent.v1.Event.at:type_name -> google.protobuf.Timestamp
 	1,  // 1: hecaton.agent.v1.Event.text:type_name -> hecaton.agent.v1.Text
 	2,  // 2: hecaton.agent.v1.Event.tool_call_chunk:type_name -> hecaton.agent.v1.ToolCallChunk
 	3,  // 3: hecaton.agent.v1.Event.tool_call:type_name -> hecaton.agent.v1.ToolCall
 	4,  // 4: hecaton.agent.v1.Event.tool_call_result:type_name -> hecaton.agent.v1.ToolCallResult
 	6,  // 5: hecaton.agent.v1.Event.interrupt:type_name -> hecaton.agent.v1.Interrupt
-	8,  // 6: hecaton.agent.v1.Event.token_usage:type_name -> hecaton.agent.v1.TokenUsage
-	9,  // 7: hecaton.agent.v1.Event.complete:type_name -> hecaton.agent.v1.Complete
-	10, // 8: hecaton.agent.v1.Event.error:type_name -> hecaton.agent.v1.Error
+	9,  // 6: hecaton.agent.v1.Event.token_usage:type_name -> hecaton.agent.v1.TokenUsage
+	10, // 7: hecaton.agent.v1.Event.complete:type_name -> hecaton.agent.v1.Complete
+	11, // 8: hecaton.agent.v1.Event.error:type_name -> hecaton.agent.v1.Error
 	5,  // 9: hecaton.agent.v1.ToolCallResult.artifacts:type_name -> hecaton.agent.v1.Artifact
 	7,  // 10: hecaton.agent.v1.Interrupt.tool_calls:type_name -> hecaton.agent.v1.PendingCall
-	12, // 11: hecaton.agent.v1.Interrupt.available_nodes:type_name -> hecaton.node.v1.Node
-	11, // 12: hecaton.agent.v1.PendingCall.expires_at:type_name -> google.protobuf.Timestamp
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	13, // 11: hecaton.agent.v1.Interrupt.available_nodes:type_name -> hecaton.node.v1.Node
+	12, // 12: hecaton.agent.v1.PendingCall.expires_at:type_name -> google.protobuf.Timestamp
+	8,  // 13: hecaton.agent.v1.PendingCall.allow:type_name -> hecaton.agent.v1.AllowedTool
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_event_proto_init() }
@@ -1130,7 +1232,7 @@ func file_hecaton_agent_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_event_proto_rawDesc), len(file_hecaton_agent_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

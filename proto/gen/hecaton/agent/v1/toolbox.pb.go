@@ -47,9 +47,13 @@ type SavedTool struct {
 	// Of the access token, and kept with it. Unix seconds, exact to 2^53; 0 for none.
 	ExpiresAt float64 `protobuf:"fixed64,15,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// Read only: which secrets are there, by field name ("api_key", "headers.X-Key").
-	Secrets       []string               `protobuf:"bytes,16,rep,name=secrets,proto3" json:"secrets,omitempty"`
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Secrets   []string               `protobuf:"bytes,16,rep,name=secrets,proto3" json:"secrets,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,17,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Whether the server's word counts that a tool only reads: such a tool runs unasked in approval mode "use_allowlist", and
+	// in ask and plan mode. Only for MCP; false unless it is said. Where it is left out it stays as it is, but is false once
+	// the configuration leads to another server.
+	Trusted       *bool `protobuf:"varint,19,opt,name=trusted,proto3,oneof" json:"trusted,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -208,6 +212,13 @@ func (x *SavedTool) GetUpdatedAt() *timestamppb.Timestamp {
 		return x.UpdatedAt
 	}
 	return nil
+}
+
+func (x *SavedTool) GetTrusted() bool {
+	if x != nil && x.Trusted != nil {
+		return *x.Trusted
+	}
+	return false
 }
 
 type ListToolsRequest struct {
@@ -1293,7 +1304,7 @@ var File_hecaton_agent_v1_toolbox_proto protoreflect.FileDescriptor
 
 const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
-	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb6\x06\n" +
+	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x06\n" +
 	"\tSavedTool\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x12\n" +
@@ -1316,7 +1327,8 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x11 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
 	"\n" +
-	"updated_at\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x1a:\n" +
+	"updated_at\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n" +
+	"\atrusted\x18\x13 \x01(\bH\x04R\atrusted\x88\x01\x01\x1a:\n" +
 	"\fHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a6\n" +
@@ -1328,7 +1340,9 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
 	"\b_api_keyB\x0f\n" +
 	"\r_access_tokenB\x10\n" +
-	"\x0e_refresh_token\"\x12\n" +
+	"\x0e_refresh_tokenB\n" +
+	"\n" +
+	"\b_trusted\"\x12\n" +
 	"\x10ListToolsRequest\"F\n" +
 	"\x11ListToolsResponse\x121\n" +
 	"\x05tools\x18\x01 \x03(\v2\x1b.hecaton.agent.v1.SavedToolR\x05tools\"D\n" +

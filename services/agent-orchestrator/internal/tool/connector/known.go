@@ -49,6 +49,16 @@ var known = func() map[string][]definition {
 	return byName
 }()
 
+// Reads are the names of the tools that, by the table, change nothing on any type of node.
+func Reads() (names []string) {
+	for name, list := range known {
+		if !slices.ContainsFunc(list, func(d definition) bool { return !d.ReadOnly }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // lookUp returns the entry of a tool on a type of node.
 func lookUp(name, node string) (definition, bool) {
 	for _, d := range known[name] {

@@ -39,6 +39,9 @@ func device(n *nodev1.Node) string {
 	return strings.Join([]string{nodetype.Name(info.GetNodeType()), strconv.Quote(info.GetNodeName()), strconv.Quote(info.GetOs())}, "|")
 }
 
+// Mark is the [tool.Place.Mark] of a node.
+func Mark(n *nodev1.Node) string { return mark(n) }
+
 // mark names the connection of a device. Nobody but the device at its other end can have the same.
 func mark(n *nodev1.Node) string { return device(n) + "|" + strconv.FormatInt(n.GetEpoch(), 10) }
 

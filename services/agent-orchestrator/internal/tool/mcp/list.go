@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/hecaton-dev/hecaton/pkg/toolname"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -65,8 +68,10 @@ func newTool(s *server, t *sdk.Tool) *remote {
 		Name: t.Name, Description: description(s.config.GetName(), t.Description), Parameters: parameters(t.InputSchema),
 		Layer: tool.MCP, Category: tool.Service, Server: s.config.GetName(), Timeout: callTimeout,
 	}
+	spec.Fingerprint = fingerprint(s.config, t)
 	if a := t.Annotations; a != nil {
-		spec.ReadOnly = a.ReadOnlyHint
+		// That a call does no harm is believed of a server that the user trusts; that it may is believed of any.
+		spec.ReadOnly = s.trusted && a.ReadOnlyHint
 		spec.Confirm = !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint
 	}
 	if asks, ok := t.Meta[confirmMeta].(bool); ok && asks {
@@ -81,6 +86,21 @@ func description(server, text string) string {
 		return fmt.Sprintf("A tool of the MCP server %s, which does not describe it.", tool.Quote(server, toolname.MaxBytes))
 	}
 	return fmt.Sprintf("A tool of the MCP server %s, which describes it so: %s", tool.Quote(server, toolname.MaxBytes), tool.Quote(text, maxDescription))
+}
+
+// fingerprint changes with whatever a server says of a tool, and with where the server is. Of its secrets it tells nothing:
+// they may be renewed.
+func fingerprint(c *agentv1.McpServer, t *sdk.Tool) string {
+	address := []string{transportType(c), c.GetBaseUrl()}
+	if transportType(c) == Stdio {
+		address = append([]string{Stdio, c.GetCommand()}, c.GetArgs()...)
+	}
+	raw, err := json.Marshal(map[string]any{"address": address, "tool": t}) // maps are written in the order of their keys
+	if err != nil {
+		return "" // of what came as JSON: it cannot fail
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
 }
 
 // parameters is a tool's schema, or one that takes any object where what the server gives is none of an object, or too long.

@@ -15,6 +15,8 @@ type server struct {
 	// static after construction
 	opts   *Options
 	config *agentv1.McpServer
+	// trusted says that what the server says of its tools counts.
+	trusted bool
 
 	mu      sync.Mutex // held while connecting, so that calls wait for one connection
 	current *session

@@ -24,7 +24,14 @@ const (
 // Saved are the users' saved servers.
 type Saved interface {
 	// Servers returns the servers that the user's runs get without naming them.
-	Servers(ctx context.Context, user ids.UserID) ([]*agentv1.McpServer, error)
+	Servers(ctx context.Context, user ids.UserID) ([]Server, error)
+}
+
+// Server is how a server is reached, and what the user thinks of it.
+type Server struct {
+	*agentv1.McpServer
+	// Trusted says that the user believes what the server says of its tools. Servers that come with a request are not trusted.
+	Trusted bool
 }
 
 // Options of a [Source].
@@ -75,11 +82,11 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 }
 
 // servers are those of the request, then the saved ones, each name once.
-func (s *Source) servers(ctx context.Context, scope tool.Scope) ([]*agentv1.McpServer, error) {
-	var all []*agentv1.McpServer
+func (s *Source) servers(ctx context.Context, scope tool.Scope) ([]Server, error) {
+	var all []Server
 	for _, source := range scope.Requested {
 		if m := source.GetMcp(); m != nil {
-			all = append(all, m)
+			all = append(all, Server{McpServer: m})
 		}
 	}
 	if s.opts.Saved != nil {
@@ -112,10 +119,10 @@ type part struct {
 }
 
 // open connects to one server and reads what it has.
-func (s *Source) open(ctx context.Context, config *agentv1.McpServer) part {
-	srv := &server{opts: &s.opts, config: config}
+func (s *Source) open(ctx context.Context, config Server) part {
+	srv := &server{opts: &s.opts, config: config.McpServer, trusted: config.Trusted}
 	problem := func(err error) string {
-		s.opts.Logger.WarnContext(ctx, "an MCP server failed", "transport", transportType(config), "kind", kind(err))
+		s.opts.Logger.WarnContext(ctx, "an MCP server failed", "transport", transportType(config.McpServer), "kind", kind(err))
 		return "MCP server " + config.GetName() + ": " + err.Error()
 	}
 	sess, err := srv.session(ctx)

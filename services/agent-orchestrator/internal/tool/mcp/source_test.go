@@ -30,7 +30,7 @@ func TestSpecs(t *testing.T) {
 	}
 	const nothing = `A tool of the MCP server "my server", which does not describe it.`
 	for name, want := range map[string]tool.Spec{
-		"echo":       {ReadOnly: true, Description: `A tool of the MCP server "my server", which describes it so: "Says it again"`},
+		"echo":       {Description: `A tool of the MCP server "my server", which describes it so: "Says it again"`}, // it says that it only reads, and nobody trusts it
 		"drop.table": {Confirm: true, Description: nothing},
 		"append":     {Description: nothing},
 		"pay":        {Confirm: true, Description: nothing},
@@ -213,9 +213,9 @@ func TestRefused(t *testing.T) {
 }
 
 // saved are servers of ana's.
-type saved []*agentv1.McpServer
+type saved []mcp.Server
 
-func (s saved) Servers(_ context.Context, user ids.UserID) ([]*agentv1.McpServer, error) {
+func (s saved) Servers(_ context.Context, user ids.UserID) ([]mcp.Server, error) {
 	if user != "ana" {
 		return nil, errors.New("the store is away")
 	}
@@ -227,13 +227,19 @@ func TestSavedServers(t *testing.T) {
 	one, _ := serve(t, nil)
 	two, _ := serve(t, nil)
 	s := source(t, func(o *mcp.Options) {
-		o.Saved = saved{{Name: "one", BaseUrl: "http://127.0.0.1:1"}, {Name: "two", BaseUrl: two.URL}}
+		o.Saved = saved{
+			{McpServer: &agentv1.McpServer{Name: "one", BaseUrl: "http://127.0.0.1:1"}, Trusted: true},
+			{McpServer: &agentv1.McpServer{Name: "two", BaseUrl: two.URL}, Trusted: true},
+		}
 	})
 	kit := open(t, s, request(&agentv1.McpServer{Name: "one", BaseUrl: one.URL}))
 	var from []string
 	for _, got := range kit.Tools {
 		if got.Spec().Name == "echo" {
 			from = append(from, got.Spec().Server)
+			if got.Spec().ReadOnly != (got.Spec().Server == "two") { // the one of the request is not the saved one
+				t.Errorf("%s of %s: read only is %t", got.Spec().Name, got.Spec().Server, got.Spec().ReadOnly)
+			}
 		}
 	}
 	if !slices.Equal(from, []string{"one", "two"}) || len(kit.Problems) != 0 {

@@ -65,7 +65,21 @@ type bound struct {
 }
 
 // Spec says what the tool is.
-func (b *bound) Spec() tool.Spec { return b.spec }
+func (b *bound) Spec() tool.Spec {
+	s := b.spec
+	s.Provider = b.client.provider.name
+	return s
+}
+
+// Specs are the tools of all providers.
+func Specs() (specs []tool.Spec) {
+	for _, list := range actions {
+		for _, a := range list {
+			specs = append(specs, a.spec)
+		}
+	}
+	return specs
+}
 
 // Call runs the action.
 func (b *bound) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
