@@ -18,7 +18,7 @@ func main() {
 	ctx, release := lifecycle.Signals(context.Background())
 	code := cli.Run(ctx, cli.Env{
 		Program: os.Args[0], Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Version: version,
-		Interactive: terminal(os.Stdin) && terminal(os.Stdout), Signals: signals,
+		Interactive: terminal(os.Stdin) && terminal(os.Stdout), Signals: signals, Own: true,
 	})
 	release()
 	os.Exit(code)

@@ -25,6 +25,8 @@ type Env struct {
 	Version        string
 	// Interactive says that a person types Stdin and sees Stdout.
 	Interactive bool
+	// Own says that the process is the command's own: it may be started again, and closed to others.
+	Own bool
 	// Signals takes the signals that end a program away from ctx; nil where all there is of them is the end of ctx.
 	Signals func() (signals <-chan os.Signal, stop func())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,13 @@ type nodeConfig struct {
 	NodeID string   `conf:"node-id" help:"the node's id among the user's; desktop_USER where empty"`
 	Name   string   `conf:"name" help:"what people see of the node; this machine's name where empty"`
 	Dir    string   `conf:"dir" default:"." help:"the directory whose files the tools may touch"`
-	Tools  []string `conf:"tools" help:"tools to offer; all where empty"`
+	Tools  []string `conf:"tools" help:"tools to offer; where empty all, run_command with --allow-commands only"`
+
+	Commands bool     `conf:"allow-commands" help:"offer run_command, which runs programs as you"`
+	Confirm  string   `conf:"confirm" default:"none" help:"which calls you are asked about here before they run: none, commands, writes (commands, too), or all"`
+	Sandbox  string   `conf:"sandbox" default:"auto" help:"what commands run in: auto (bubblewrap where it works), require, or off"`
+	Network  bool     `conf:"sandbox-network" help:"let commands in the sandbox use the network"`
+	Readable []string `conf:"sandbox-read" help:"directories that commands in the sandbox may read beside those of the system"`
 
 	Log obs.LogConfig
 }
@@ -32,16 +39,15 @@ func runNode(ctx context.Context, e Env) error {
 	if err := e.load("node", &cfg, nil); err != nil {
 		return err
 	}
-	tools, err := desktop.Open(cfg.Dir, desktop.Options{Tools: cfg.Tools})
+	if err := cfg.seclude(e); err != nil {
+		return err
+	}
+	tools, err := cfg.open(e)
 	if err != nil {
 		return &usageError{err}
 	}
 	defer tools.Close()
-	names := cfg.Tools
-	if len(names) == 0 {
-		names = desktop.Names()
-	}
-	out := nodeOutput{e: e, server: cfg.Server, user: cfg.User, dir: tools.Root(), tools: names}
+	out := nodeOutput{e: e, server: cfg.Server, user: cfg.User, tools: tools}
 	n, err := node.New(node.Options{
 		Server: cfg.Server, UserID: cfg.User, NodeID: cfg.NodeID, Name: cfg.name(), AppVersion: e.build(),
 		Capabilities: tools.Capabilities(), Token: cfg.token,
@@ -53,6 +59,30 @@ func runNode(ctx context.Context, e Env) error {
 	out.id = n.ID()
 	tools.Register(n)
 	return inWords(n.Run(ctx))
+}
+
+// open makes the tools that are to be offered.
+func (c nodeConfig) open(e Env) (*desktop.Tools, error) {
+	o := desktop.Options{
+		Tools: c.Tools, Commands: c.Commands, Confirm: desktop.Confirm(c.Confirm),
+		Sandbox: desktop.SandboxOptions{Mode: desktop.SandboxMode(c.Sandbox), Network: c.Network, Read: c.Readable},
+	}
+	if !c.Commands && slices.Contains(c.Tools, "run_command") {
+		return nil, errors.New("run_command runs programs as you: offering it takes --allow-commands")
+	}
+	if file := c.tokenFile(e); file != "" {
+		if err := apart(c.Dir, file); err != nil {
+			return nil, err
+		}
+		o.Sandbox.Hide = []string{file}
+	}
+	if o.Confirm != "" && o.Confirm != desktop.ConfirmNone {
+		o.Ask = newConfirmer(e).ask
+		if !e.Interactive {
+			fmt.Fprintln(e.Stderr, "there is no terminal to ask at: calls that --confirm is about are refused")
+		}
+	}
+	return desktop.Open(c.Dir, o)
 }
 
 // inWords adds what the end of a connection means.
@@ -80,10 +110,10 @@ func (c nodeConfig) name() string {
 
 // nodeOutput says how the connection stands.
 type nodeOutput struct {
-	e                     Env
-	server, user, id, dir string
-	tools                 []string
-	said                  bool // what is offered
+	e                Env
+	server, user, id string
+	tools            *desktop.Tools
+	said             bool // what is offered
 }
 
 // state is told of every change, in order.
@@ -96,7 +126,10 @@ func (o *nodeOutput) state(s node.State) {
 		fmt.Fprintf(w, "connected as node %s of user %s\n", printable(o.id), printable(o.user))
 		if !o.said {
 			o.said = true
-			fmt.Fprintf(w, "offering %s in %s; Ctrl-C ends it\n", strings.Join(o.tools, ", "), o.dir)
+			fmt.Fprintf(w, "offering %s in %s; Ctrl-C ends it\n", strings.Join(o.tools.Names(), ", "), o.tools.Root())
+			if isolation := o.tools.Isolation(); isolation != "" {
+				fmt.Fprintln(w, isolation)
+			}
 		}
 	case node.Disconnected:
 		fmt.Fprintf(w, "disconnected (%v), again in %v\n", oneLine(s.Err), s.Retry.Round(100*time.Millisecond))

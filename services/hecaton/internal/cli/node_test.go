@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/cli"
 )
 
 // A real desktop node on one gateway, called through the other.
@@ -19,9 +21,9 @@ func TestNode(t *testing.T) {
 	t.Parallel()
 	c := cluster(t)
 	dir := t.TempDir()
-	n := start(t, []string{"HECATON_USER=ana", "HECATON_SERVER=http://" + c.Gateways[0].HTTP}, "node", "--dir", dir)
+	n := start(t, []string{"HECATON_USER=ana", "HECATON_SERVER=http://" + c.Gateways[0].HTTP}, "node", "--dir", dir, "--allow-commands", "--sandbox", "off")
 	n.says("connecting to http://"+c.Gateways[0].HTTP, "connected as node desktop_ana of user ana",
-		"offering read_file, write_file, list_directory, run_command, screenshot in "+dir)
+		"offering read_file, write_file, list_directory, run_command, screenshot in "+dir, "commands run as you and can do whatever you can: the sandbox is off")
 	other := []string{"call", "--user", "ana", "--grpc", c.Gateways[1].GRPC}
 	if code, out, err := do(t, append(other, "write_file", "path=a.txt", "content=hello")...); code != 0 {
 		t.Errorf("%d %s %s", code, out, err)
@@ -50,6 +52,95 @@ func TestNodeOffersWhatItIsTold(t *testing.T) {
 	second.says("connected as node n1")
 	if code := n.wait(); code != 1 || !strings.Contains(n.err.String(), "another connection") {
 		t.Errorf("%d %s", code, &n.err)
+	}
+}
+
+// Commands are nothing that a node offers by the way.
+func TestNodeOffersNoCommandsUnasked(t *testing.T) {
+	t.Parallel()
+	c := cluster(t)
+	n := start(t, nil, "node", "--user", "ana", "--server", "http://"+c.Gateways[0].HTTP, "--dir", t.TempDir())
+	n.says("offering read_file, write_file, list_directory, screenshot in ")
+	if code, out, err := do(t, "call", "--user", "ana", "--grpc", c.Gateways[1].GRPC, "run_command", "command=true"); code != 3 || !strings.Contains(err, "TOOL_NOT_OFFERED") {
+		t.Errorf("%d %s %s", code, out, err)
+	}
+	if n.has("commands run") {
+		t.Errorf("it speaks of commands: %s", &n.out)
+	}
+}
+
+// The person at the node decides, call by call.
+func TestNodeConfirms(t *testing.T) {
+	t.Parallel()
+	c := cluster(t)
+	dir := t.TempDir()
+	terminal, typed := io.Pipe()
+	t.Cleanup(func() { _ = typed.Close() })
+	n := startEnv(t, cli.Env{Interactive: true, Stdin: terminal, Args: []string{
+		"node", "--user", "ana", "--server", "http://" + c.Gateways[0].HTTP, "--dir", dir, "--confirm", "writes", "--allow-commands", "--sandbox", "off",
+	}})
+	n.says("offering ")
+	types := func(line string) {
+		t.Helper()
+		if _, err := io.WriteString(typed, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	calls := func(args ...string) *program {
+		return start(t, nil, append([]string{"call", "--user", "ana", "--grpc", c.Gateways[1].GRPC}, args...)...)
+	}
+	types("y") // answers nothing that is asked later
+	types("y")
+
+	no := calls("run_command", `{"command":"touch a; \u0065cho \u001b[2J\u009b1m\u202e","timeout_ms":5000}`)
+	n.says(`run_command {"command":"touch a; echo \u001b[2J\x9b1m\u202e","timeout_ms":5000}` + "\nMay it run? [y/N] ")
+	types("no")
+	if code := no.wait(); code != 1 || !no.has("run_command was not run: the person at the node said no. Do not try this call again") {
+		t.Errorf("%d %s%s", code, &no.out, &no.err)
+	}
+	if code := calls("list_directory").wait(); code != 0 {
+		t.Error("what only reads is asked about")
+	}
+	yes := calls("write_file", "path=b", "content="+strings.Repeat("x", 3000))
+	n.says(`write_file {"content":"xxx`, `… [1976 bytes more]","path":"b"}`+"\nMay it run? [y/N] ")
+	types(" Y ")
+	if code := yes.wait(); code != 0 {
+		t.Errorf("%d %s%s", code, &yes.out, &yes.err)
+	}
+	late := calls("--timeout", "1s", "run_command", "command=touch c")
+	n.says(`run_command {"command":"touch c"}`, "taken back: cancelled by the caller")
+	if code := late.wait(); code != 4 {
+		t.Errorf("%d %s%s", code, &late.out, &late.err)
+	}
+	types("y") // too late
+	if code := calls("run_command", "command=echo "+strings.Repeat("x", 9000)).wait(); code != 1 || strings.Contains(n.out.String(), "echo xxx") {
+		t.Error("it is asked about more than a person reads")
+	}
+	if err := typed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	gone := calls("run_command", "command=touch d")
+	if code := gone.wait(); code != 1 || !gone.has("no terminal") {
+		t.Errorf("%d %s%s", code, &gone.out, &gone.err)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 1 || files[0].Name() != "b" {
+		t.Errorf("%v, %v", files, err)
+	}
+	if strings.ContainsAny(n.out.String(), "\x1b\u009b\u202e") {
+		t.Error("the terminal is given control characters")
+	}
+}
+
+// Where nobody can be asked nothing runs that has to be.
+func TestNodeConfirmsWithoutATerminal(t *testing.T) {
+	t.Parallel()
+	c := cluster(t)
+	n := start(t, nil, "node", "--user", "ana", "--server", "http://"+c.Gateways[0].HTTP, "--dir", t.TempDir(), "--confirm", "all")
+	n.says("offering ")
+	code, out, _ := do(t, "call", "--user", "ana", "--grpc", c.Gateways[1].GRPC, "list_directory")
+	if code != 1 || !strings.Contains(out, "there is no terminal at the node") || !strings.Contains(n.err.String(), "calls that --confirm is about are refused") {
+		t.Errorf("%d %s, the node says %s", code, out, &n.err)
 	}
 }
 

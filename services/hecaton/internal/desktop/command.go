@@ -51,7 +51,17 @@ func (t *Tools) runCommand(ctx context.Context, call node.Call) (node.Result, er
 	if args.throughShell() {
 		p.name, p.args = shellLine(args.Command)
 	}
+	if t.sandbox != nil {
+		p = t.sandbox.wrap(p)
+	} else {
+		p.start = startWithoutSight
+	}
 	out, err := p.run(ctx)
+	if err == nil && t.sandbox != nil {
+		if why := notStarted(out); why != "" {
+			err = errors.New(why)
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return node.Result{}, ctx.Err()

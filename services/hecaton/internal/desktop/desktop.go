@@ -1,6 +1,7 @@
 package desktop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +15,17 @@ import (
 
 // Options choose what a node offers.
 type Options struct {
-	// Tools are the names to offer; empty means all of them.
+	// Tools are the names to offer; empty means all of them that Commands does not keep back.
 	Tools []string
+	// Commands offers run_command, which runs programs as the user.
+	Commands bool
+	// Sandbox is what commands run in.
+	Sandbox SandboxOptions
+	// Confirm names the calls that Ask has to allow first.
+	Confirm Confirm
+	// Ask returns nil where a call may run, else why not, in words for whoever called. It is given the tool and its arguments, a
+	// JSON object, and ends with ctx. Calls may come from several goroutines. Nil allows nothing.
+	Ask func(ctx context.Context, tool string, arguments []byte) error
 }
 
 // Tools are the desktop's tools on one allowed directory. Close them after the node that has them has stopped.
@@ -26,35 +36,51 @@ type Tools struct {
 	escapes error    // what os.Root reports for a path that leads out
 	screen  screen
 	offered []tool
+	sandbox *sandbox // nil where commands run without
+	why     string   // they do
+	confirm Confirm
+	ask     func(context.Context, string, []byte) error
 }
 
 // tool is one row of the table of all tools.
 type tool struct {
 	name       string
 	capability string // what a node with this tool announces, in the words of seed 000
+	effect     effect
 	handle     func(*Tools) node.Handler
 }
 
+// effect is what a tool does to the machine.
+type effect int
+
+const (
+	reads effect = iota
+	writes
+	runs // whatever the command does
+)
+
 var all = []tool{
-	{"read_file", "file_system", func(t *Tools) node.Handler { return t.readFile }},
-	{"write_file", "file_system", func(t *Tools) node.Handler { return t.writeFile }},
-	{"list_directory", "file_system", func(t *Tools) node.Handler { return t.listDirectory }},
-	{"run_command", "command_execution", func(t *Tools) node.Handler { return t.runCommand }},
-	{"screenshot", "screen_capture", func(t *Tools) node.Handler { return t.screenshot }},
+	{"read_file", "file_system", reads, func(t *Tools) node.Handler { return t.readFile }},
+	{"write_file", "file_system", writes, func(t *Tools) node.Handler { return t.writeFile }},
+	{"list_directory", "file_system", reads, func(t *Tools) node.Handler { return t.listDirectory }},
+	{"run_command", "command_execution", runs, func(t *Tools) node.Handler { return t.runCommand }},
+	{"screenshot", "screen_capture", reads, func(t *Tools) node.Handler { return t.screenshot }},
 }
 
-// Names returns the names of all tools there are.
-func Names() []string {
+func names(tools []tool) []string {
 	var names []string
-	for _, tool := range all {
+	for _, tool := range tools {
 		names = append(names, tool.name)
 	}
 	return names
 }
 
-// Open opens the allowed directory, which must exist.
+// Open opens the allowed directory, which must exist. Where run_command is offered it tries the sandbox, too.
 func Open(dir string, o Options) (*Tools, error) {
-	offered, err := choose(o.Tools)
+	offered, err := choose(o)
+	if err == nil {
+		err = o.Confirm.check()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +92,7 @@ func Open(dir string, o Options) (*Tools, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the allowed directory: %w", err)
 	}
-	t := &Tools{root: root, dirs: []string{given}, screen: hostScreen(), offered: offered}
+	t := &Tools{root: root, dirs: []string{given}, screen: hostScreen(), offered: offered, confirm: o.Confirm, ask: o.Ask}
 	if resolved, err := filepath.EvalSymlinks(given); err == nil && resolved != given {
 		t.dirs = append(t.dirs, resolved)
 	}
@@ -77,24 +103,41 @@ func Open(dir string, o Options) (*Tools, error) {
 		return nil, fmt.Errorf("the allowed directory %q does not keep paths inside", given)
 	}
 	t.escapes = escape.Err
+	if t.runsCommands() {
+		if t.sandbox, t.why, err = openSandbox(t.dirs, o.Sandbox); err != nil {
+			_ = root.Close()
+			return nil, err
+		}
+	}
 	return t, nil
 }
 
-func choose(names []string) ([]tool, error) {
-	if len(names) == 0 {
-		return all, nil
+func choose(o Options) ([]tool, error) {
+	if len(o.Tools) == 0 {
+		return slices.DeleteFunc(slices.Clone(all), func(t tool) bool { return t.effect == runs && !o.Commands }), nil
 	}
 	var chosen []tool
-	for _, name := range names {
+	for _, name := range o.Tools {
 		i := slices.IndexFunc(all, func(t tool) bool { return t.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("there is no tool %q; there are %s", name, strings.Join(Names(), ", "))
+		switch {
+		case i < 0:
+			return nil, fmt.Errorf("there is no tool %q; there are %s", name, strings.Join(names(all), ", "))
+		case all[i].effect == runs && !o.Commands:
+			return nil, fmt.Errorf("the tool %q runs programs as you: it is offered only where commands are allowed", name)
 		}
 		if !slices.ContainsFunc(chosen, func(t tool) bool { return t.name == name }) {
 			chosen = append(chosen, all[i])
 		}
 	}
 	return chosen, nil
+}
+
+// Names returns the names of the tools that are offered.
+func (t *Tools) Names() []string { return names(t.offered) }
+
+// runsCommands reports whether run_command is offered.
+func (t *Tools) runsCommands() bool {
+	return slices.ContainsFunc(t.offered, func(t tool) bool { return t.effect == runs })
 }
 
 // Root returns the absolute path of the allowed directory.
@@ -114,7 +157,7 @@ func (t *Tools) Capabilities() []string {
 // Register gives the tools to a node, before it runs.
 func (t *Tools) Register(n *node.Node) {
 	for _, tool := range t.offered {
-		n.Handle(tool.name, tool.handle(t))
+		n.Handle(tool.name, t.confirmed(tool, tool.handle(t)))
 	}
 }
 

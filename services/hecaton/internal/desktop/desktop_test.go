@@ -30,7 +30,13 @@ func open(t *testing.T) (*Tools, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tools, err := Open(dir, Options{})
+	return openAs(t, dir, Options{Commands: true, Sandbox: SandboxOptions{Mode: SandboxOff}}), dir
+}
+
+// openAs returns the tools on a directory, closed with the test.
+func openAs(t *testing.T, dir string, o Options) *Tools {
+	t.Helper()
+	tools, err := Open(dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +45,7 @@ func open(t *testing.T) (*Tools, string) {
 			t.Error(err)
 		}
 	})
-	return tools, dir
+	return tools
 }
 
 // use calls a tool that must answer.
@@ -131,13 +137,17 @@ func TestOffersTheToolsThatWereChosen(t *testing.T) {
 	if got := every.Capabilities(); !slices.Equal(got, []string{"file_system", "command_execution", "screen_capture"}) {
 		t.Error(got)
 	}
-	some, err := Open(t.TempDir(), Options{Tools: []string{"list_directory", "read_file", "read_file"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer some.Close()
+	some := openAs(t, t.TempDir(), Options{Tools: []string{"list_directory", "read_file", "read_file"}})
 	if got := some.Capabilities(); !slices.Equal(got, []string{"file_system"}) {
 		t.Error(got)
+	}
+	// Nobody offers run_command without having said so.
+	usual := openAs(t, t.TempDir(), Options{})
+	if got := usual.Names(); !slices.Equal(got, []string{"read_file", "write_file", "list_directory", "screenshot"}) || usual.Isolation() != "" {
+		t.Error(got)
+	}
+	if _, err := Open(t.TempDir(), Options{Tools: []string{"run_command"}}); err == nil || !strings.Contains(err.Error(), "runs programs as you") {
+		t.Error(err)
 	}
 }
 

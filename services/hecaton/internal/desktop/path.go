@@ -63,11 +63,27 @@ func (t *Tools) openRegular(name string, flags int) (*os.File, fs.FileInfo, erro
 	if err == nil {
 		err = regular(info)
 	}
+	if err == nil {
+		err = onlyName(f, info)
+	}
 	if err != nil {
 		_ = f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
+}
+
+// onlyName refuses a file that has another name, a hard link: that may lie outside the allowed directory, and no look at a path
+// can tell. It asks the open file, so that nothing can be exchanged afterwards.
+func onlyName(f *os.File, info fs.FileInfo) error {
+	links, err := linksOf(f, info)
+	if err != nil {
+		return err
+	}
+	if links > 1 {
+		return fmt.Errorf("it has %d names (hard links), of which others may lie outside of the allowed directory; a copy of it can be used", links)
+	}
+	return nil
 }
 
 // regular refuses what read_file and write_file cannot treat as a file.

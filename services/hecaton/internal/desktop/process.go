@@ -23,6 +23,7 @@ type process struct {
 	dir     string
 	env     []string
 	timeout time.Duration
+	start   func(*exec.Cmd) error // nil for [exec.Cmd.Start]
 }
 
 // outcome is how a process ended.
@@ -45,7 +46,11 @@ func (p process) run(ctx context.Context) (outcome, error) {
 	cmd.WaitDelay = lingering
 	ownGroup(cmd)
 	cmd.Cancel = func() error { return killGroup(cmd.Process) }
-	if err := cmd.Start(); err != nil {
+	start := p.start
+	if start == nil {
+		start = (*exec.Cmd).Start
+	}
+	if err := start(cmd); err != nil {
 		return out, err
 	}
 	err := cmd.Wait()

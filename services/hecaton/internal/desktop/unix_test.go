@@ -69,6 +69,35 @@ func TestAPipeIsNoFile(t *testing.T) {
 	}
 }
 
+// A hard link makes another's file one of the directory's, and no path tells: it is neither read nor written.
+func TestAFileWithASecondNameIsNotTouched(t *testing.T) {
+	t.Parallel()
+	tools, dir := open(t)
+	outside := filepath.Join(t.TempDir(), "secret")
+	put(t, outside, "secret")
+	if err := os.Link(outside, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("link", filepath.Join(dir, "way")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"link", "way"} {
+		for _, call := range []struct {
+			tool node.Handler
+			more string
+		}{{tools.readFile, ``}, {tools.writeFile, `,"content":"x"`}, {tools.writeFile, `,"content":"x","append":true`}} {
+			bad(t, call.tool, `{"path":"`+name+`"`+call.more+`}`, "it has 2 names (hard links), of which others may lie outside")
+		}
+	}
+	if got := contentOf(t, outside); got != "secret" {
+		t.Errorf("it is %q now", got)
+	}
+	if err := os.Remove(outside); err != nil {
+		t.Fatal(err)
+	}
+	good(t, tools.readFile, `{"path":"link"}`) // its only name
+}
+
 func TestRunCommand(t *testing.T) {
 	t.Parallel()
 	tools, dir := open(t)

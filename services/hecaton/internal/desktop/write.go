@@ -54,7 +54,7 @@ func (t *Tools) write(name string, content []byte, atEnd bool) (int64, error) {
 		return 0, err
 	}
 	if existing != nil {
-		if err := regular(existing); err != nil {
+		if existing, err = t.replaceable(name, existing); err != nil {
 			return 0, err
 		}
 	}
@@ -72,6 +72,22 @@ func (t *Tools) write(name string, content []byte, atEnd bool) (int64, error) {
 		return t.appendTo(name, content)
 	}
 	return int64(len(content)), t.replace(parent, name, content, existing)
+}
+
+// replaceable refuses to replace what read_file would not read. Of a file with a second name only one name would get the new
+// text, which nobody expects of a write.
+func (t *Tools) replaceable(name string, existing fs.FileInfo) (fs.FileInfo, error) {
+	if err := regular(existing); err != nil {
+		return nil, err
+	}
+	f, info, err := t.openRegular(name, os.O_RDONLY)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return existing, nil // what may not be read is not written to either: its name is given to another file
+	case err != nil:
+		return nil, err
+	}
+	return info, f.Close()
 }
 
 func (t *Tools) appendTo(name string, content []byte) (int64, error) {
