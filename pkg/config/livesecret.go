@@ -23,6 +23,9 @@ func (l LiveSecret) Get() (Secret, error) {
 	return Secret(text), err
 }
 
+// File returns the path of the file that it is read from; "" where it came from elsewhere.
+func (l LiveSecret) File() string { return l.path }
+
 // readSecret returns what a file has but for its line break; an empty one is an error.
 func readSecret(path string) (string, error) {
 	raw, err := os.ReadFile(path)

@@ -70,7 +70,7 @@ func (c nodeConfig) open(e Env) (*desktop.Tools, error) {
 	if !c.Commands && slices.Contains(c.Tools, "run_command") {
 		return nil, errors.New("run_command runs programs as you: offering it takes --allow-commands")
 	}
-	if file := c.tokenFile(e); file != "" {
+	if file := c.Token.File(); file != "" {
 		if err := apart(c.Dir, file); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/seclude"
 )
 
@@ -32,42 +31,25 @@ func (c *nodeConfig) seclude(e Env) error {
 		return err
 	}
 	if received != "" {
-		c.Token = config.Secret(received)
-		return nil
+		return c.Token.UnmarshalText([]byte(received))
 	}
 	args := withoutFlag(e.Args, "token")
 	environ := slices.DeleteFunc(slices.Clone(e.Environ), func(v string) bool { return strings.HasPrefix(v, tokenVar+"=") })
 	if len(args) == len(e.Args) && len(environ) == len(e.Environ) {
 		return nil // it came from a file, or there is none
 	}
+	token, err := c.Token.Get()
+	if err != nil {
+		return err
+	}
 	program, err := os.Executable()
 	if err == nil {
-		err = seclude.Restart(program, append([]string{e.program(), "node"}, args...), environ, tokenFD, c.Token.Reveal())
+		err = seclude.Restart(program, append([]string{e.program(), "node"}, args...), environ, tokenFD, token.Reveal())
 	}
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	return fmt.Errorf("the token cannot be kept from programs that the node starts; give it by %s_FILE: %w", tokenVar, err)
-}
-
-// tokenFile returns the file that the token came from; "" where it came from none.
-func (c *nodeConfig) tokenFile(e Env) string {
-	for i, arg := range e.Args {
-		name, file, hasFile := strings.Cut(strings.TrimPrefix(arg, "-"), "=")
-		if name != "token-file" && name != "-token-file" {
-			continue
-		}
-		if !hasFile && i+1 < len(e.Args) {
-			file = e.Args[i+1]
-		}
-		return file
-	}
-	for _, v := range e.Environ {
-		if file, ok := strings.CutPrefix(v, tokenVar+"_FILE="); ok {
-			return file
-		}
-	}
-	return ""
 }
 
 // apart refuses a token's file in the directory whose files the node's tools hand out.
