@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hecaton-dev/hecaton/pkg/quota"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
@@ -14,6 +15,8 @@ type Error struct {
 	Message string
 	// Nodes are what to choose from, with [RequiresSelection].
 	Nodes []*nodev1.Node
+	// Limit is which limit of the user was met, with [RateLimited].
+	Limit *quota.Met
 	// Err is the cause, where there is one; it stays on this side of the wire.
 	Err error
 }

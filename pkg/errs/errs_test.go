@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 
@@ -14,6 +15,7 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/quota"
 )
 
 // reasons are those of docs/architecture.md, "What every call promises", and what each means elsewhere.
@@ -31,6 +33,7 @@ var reasons = []struct {
 	{errs.TooLarge, "TOO_LARGE", errs.NotDelivered, http.StatusConflict, codes.InvalidArgument},
 	{errs.BusUnavailable, "BUS_UNAVAILABLE", errs.NotDelivered, http.StatusServiceUnavailable, codes.Unavailable},
 	{errs.Draining, "DRAINING", errs.NotDelivered, http.StatusServiceUnavailable, codes.Unavailable},
+	{errs.RateLimited, "RATE_LIMITED", errs.NotDelivered, http.StatusTooManyRequests, codes.ResourceExhausted},
 	{errs.ToolTimeout, "TOOL_TIMEOUT", errs.Unknown, http.StatusGatewayTimeout, codes.DeadlineExceeded},
 	{errs.NodeDisconnected, "NODE_DISCONNECTED", errs.Unknown, http.StatusGatewayTimeout, codes.Aborted},
 	{errs.HolderLost, "HOLDER_LOST", errs.Unknown, http.StatusGatewayTimeout, codes.Aborted},
@@ -112,12 +115,14 @@ func TestFailureRoundTrip(t *testing.T) {
 	for _, want := range reasons {
 		e := errs.New(want.reason, "why")
 		e.Nodes = []*nodev1.Node{{Epoch: 7}}
+		e.Limit = &quota.Met{Name: "calls", Limit: 400, Remaining: 1, RetryAfter: time.Second}
 		f := e.Failure()
 		if f.GetReason() != want.name || f.GetOutcome() != string(want.class) {
 			t.Errorf("%s became %v", want.name, f)
 		}
 		back := errs.FromFailure(f)
-		if back.Reason != want.reason || back.Message != "why" || len(back.Nodes) != 1 || back.Nodes[0].GetEpoch() != 7 {
+		if back.Reason != want.reason || back.Message != "why" || len(back.Nodes) != 1 || back.Nodes[0].GetEpoch() != 7 ||
+			*back.Limit != *e.Limit {
 			t.Errorf("%s came back as %+v", want.name, back)
 		}
 	}

@@ -5,14 +5,18 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/hecaton-dev/hecaton/pkg/quota"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 
 // Domain is the ErrorInfo domain of every reason of this package.
 const Domain = "hecaton.dev"
 
-// GRPCStatus makes an Error a gRPC error: its reason travels as google.rpc.ErrorInfo, its nodes as NodeSelection.
+// GRPCStatus makes an Error a gRPC error: its reason travels as google.rpc.ErrorInfo, its nodes as NodeSelection, when to
+// ask again as google.rpc.RetryInfo.
 func (e *Error) GRPCStatus() *status.Status {
 	st := status.New(e.Reason.GRPCCode(), e.Message)
 	info := &errdetails.ErrorInfo{
@@ -20,14 +24,17 @@ func (e *Error) GRPCStatus() *status.Status {
 		Domain:   Domain,
 		Metadata: map[string]string{"outcome": string(e.Class())},
 	}
-	with, err := st.WithDetails(info)
-	if err != nil { // only for codes.OK, which no reason has
-		return st
+	details := []protoadapt.MessageV1{info}
+	if e.Limit != nil {
+		e.Limit.Describe(info.Metadata)
+		details = append(details, e.Limit.RetryInfo())
 	}
 	if len(e.Nodes) > 0 {
-		if more, err := with.WithDetails(&toolv1.NodeSelection{AvailableNodes: e.Nodes}); err == nil {
-			return more
-		}
+		details = append(details, &toolv1.NodeSelection{AvailableNodes: e.Nodes})
+	}
+	with, err := st.WithDetails(details...)
+	if err != nil { // only for codes.OK, which no reason has
+		return st
 	}
 	return with
 }
@@ -46,12 +53,16 @@ func FromGRPC(err error) error {
 		return err
 	}
 	e := &Error{Message: st.Message(), Err: err}
+	var metadata map[string]string
+	var retry *errdetails.RetryInfo
 	for _, d := range st.Details() {
 		switch d := d.(type) {
 		case *errdetails.ErrorInfo:
 			if d.GetDomain() == Domain && Reason(d.GetReason()).Known() {
-				e.Reason = Reason(d.GetReason())
+				e.Reason, metadata = Reason(d.GetReason()), d.GetMetadata()
 			}
+		case *errdetails.RetryInfo:
+			retry = d
 		case *toolv1.NodeSelection:
 			e.Nodes = d.GetAvailableNodes()
 		}
@@ -59,17 +70,30 @@ func FromGRPC(err error) error {
 	if e.Reason == "" {
 		return err
 	}
+	e.Limit = quota.Read(metadata, retry)
 	return e
 }
 
 // Failure returns e as the message that stands for it on a stream of many calls.
 func (e *Error) Failure() *toolv1.Failure {
-	return &toolv1.Failure{
+	f := &toolv1.Failure{
 		Reason: string(e.Reason), Outcome: string(e.Class()), Message: e.Message, AvailableNodes: e.Nodes,
 	}
+	if l := e.Limit; l != nil {
+		f.Limit = &toolv1.LimitMet{
+			Name: l.Name, Limit: l.Limit, Remaining: l.Remaining, RetryAfter: durationpb.New(l.RetryAfter),
+		}
+	}
+	return f
 }
 
 // FromFailure is the inverse of [Error.Failure].
 func FromFailure(f *toolv1.Failure) *Error {
-	return &Error{Reason: Reason(f.GetReason()), Message: f.GetMessage(), Nodes: f.GetAvailableNodes()}
+	e := &Error{Reason: Reason(f.GetReason()), Message: f.GetMessage(), Nodes: f.GetAvailableNodes()}
+	if l := f.GetLimit(); l != nil {
+		e.Limit = &quota.Met{
+			Name: l.GetName(), Limit: l.GetLimit(), Remaining: l.GetRemaining(), RetryAfter: l.GetRetryAfter().AsDuration(),
+		}
+	}
+	return e
 }

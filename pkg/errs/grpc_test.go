@@ -18,6 +18,7 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/quota"
 )
 
 // failing is a ToolService that answers every call with one error.
@@ -65,6 +66,7 @@ func TestGRPCRoundTrip(t *testing.T) {
 			t.Parallel()
 			sent := errs.New(want.reason, "why: %w", errors.New("a cause"))
 			sent.Nodes = []*nodev1.Node{{Info: &nodev1.NodeInfo{NodeId: "n1", NodeName: "Laptop"}}, {Epoch: 2}}
+			sent.Limit = &quota.Met{Name: "calls", Limit: 400, RetryAfter: 1500 * time.Millisecond}
 			received := overGRPC(t, sent)
 			if code := status.Code(received); code != want.grpc {
 				t.Errorf("code %s, want %s", code, want.grpc)
@@ -76,6 +78,9 @@ func TestGRPCRoundTrip(t *testing.T) {
 			}
 			if e.Message != "why: a cause" || e.Class() != want.class || len(e.Nodes) != 2 || e.Nodes[0].GetInfo().GetNodeName() != "Laptop" {
 				t.Errorf("came back as %+v", e)
+			}
+			if e.Limit == nil || *e.Limit != *sent.Limit {
+				t.Errorf("the limit came back as %+v", e.Limit)
 			}
 			if status.Code(e.Unwrap()) != want.grpc {
 				t.Error("the status that came is not its cause")

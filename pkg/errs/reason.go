@@ -30,6 +30,7 @@ const (
 	TooLarge          Reason = "TOO_LARGE"
 	BusUnavailable    Reason = "BUS_UNAVAILABLE"
 	Draining          Reason = "DRAINING"
+	RateLimited       Reason = "RATE_LIMITED"
 )
 
 // The reasons of class [Unknown].
@@ -57,6 +58,7 @@ var table = map[Reason]row{
 	TooLarge:          {NotDelivered, http.StatusConflict, codes.InvalidArgument, "The call is too large"},
 	BusUnavailable:    {NotDelivered, http.StatusServiceUnavailable, codes.Unavailable, "The cluster cannot route calls right now"},
 	Draining:          {NotDelivered, http.StatusServiceUnavailable, codes.Unavailable, "This pod is shutting down"},
+	RateLimited:       {NotDelivered, http.StatusTooManyRequests, codes.ResourceExhausted, "A limit of this user was met"},
 	ToolTimeout:       {Unknown, http.StatusGatewayTimeout, codes.DeadlineExceeded, "The node did not answer in time"},
 	NodeDisconnected:  {Unknown, http.StatusGatewayTimeout, codes.Aborted, "The node disconnected during the call"},
 	HolderLost:        {Unknown, http.StatusGatewayTimeout, codes.Aborted, "The pod that held the node was lost during the call"},

@@ -38,6 +38,12 @@ const (
 	LimitReached    Reason = "LIMIT_REACHED"
 )
 
+// A limit of the user is met.
+const (
+	RunsLimited Reason = "RUNS_LIMITED"
+	StorageFull Reason = "STORAGE_FULL"
+)
+
 // Decisions that do not fit what was asked; the interrupt goes on waiting (docs/architecture.md, "Approvals").
 const (
 	UnknownCall     Reason = "UNKNOWN_CALL"
@@ -74,6 +80,8 @@ var table = map[Reason]row{
 	ApprovalExpired: {http.StatusConflict, codes.Aborted, "The time to decide is over"},
 	NameTaken:       {http.StatusConflict, codes.AlreadyExists, "The name is taken"},
 	LimitReached:    {http.StatusConflict, codes.Aborted, "There may be no more of these"},
+	RunsLimited:     {http.StatusTooManyRequests, codes.ResourceExhausted, "This user has as many runs as one may have"},
+	StorageFull:     {http.StatusTooManyRequests, codes.ResourceExhausted, "This user's files take all the room that they may"},
 	UnknownCall:     {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision names a call that does not wait"},
 	MissingDecision: {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is missing"},
 	InvalidDecision: {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is not valid"},

@@ -6,8 +6,10 @@ import (
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/quota"
 )
 
 // Error is a request that was refused.
@@ -15,6 +17,8 @@ type Error struct {
 	Reason Reason
 	// Message is for people; it names what was wrong and what would be right.
 	Message string
+	// Limit is which limit of the user was met, with [RunsLimited] and [StorageFull].
+	Limit *quota.Met
 	// Err is the cause, where there is one; it stays on this side of the wire.
 	Err error
 }
@@ -36,10 +40,18 @@ func (e *Error) Is(target error) bool {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// GRPCStatus makes an Error a gRPC error: its reason travels as google.rpc.ErrorInfo.
+// GRPCStatus makes an Error a gRPC error: its reason travels as google.rpc.ErrorInfo, when to ask again as
+// google.rpc.RetryInfo.
 func (e *Error) GRPCStatus() *status.Status {
 	st := status.New(e.Reason.GRPCCode(), e.Message)
-	with, err := st.WithDetails(&errdetails.ErrorInfo{Reason: string(e.Reason), Domain: errs.Domain})
+	info := &errdetails.ErrorInfo{Reason: string(e.Reason), Domain: errs.Domain}
+	details := []protoadapt.MessageV1{info}
+	if e.Limit != nil {
+		info.Metadata = map[string]string{}
+		e.Limit.Describe(info.Metadata)
+		details = append(details, e.Limit.RetryInfo())
+	}
+	with, err := st.WithDetails(details...)
 	if err != nil { // only for codes.OK, which no reason has
 		return st
 	}
@@ -56,10 +68,22 @@ func FromGRPC(err error) error {
 	if !ok {
 		return err
 	}
+	var e *Error
+	var metadata map[string]string
+	var retry *errdetails.RetryInfo
 	for _, d := range st.Details() {
-		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetDomain() == errs.Domain && Reason(info.GetReason()).Known() {
-			return &Error{Reason: Reason(info.GetReason()), Message: st.Message(), Err: err}
+		switch d := d.(type) {
+		case *errdetails.ErrorInfo:
+			if e == nil && d.GetDomain() == errs.Domain && Reason(d.GetReason()).Known() {
+				e, metadata = &Error{Reason: Reason(d.GetReason()), Message: st.Message(), Err: err}, d.GetMetadata()
+			}
+		case *errdetails.RetryInfo:
+			retry = d
 		}
 	}
-	return err
+	if e == nil {
+		return err
+	}
+	e.Limit = quota.Read(metadata, retry)
+	return e
 }

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/quota"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
@@ -17,9 +19,10 @@ func TestReasonsSurviveTheHop(t *testing.T) {
 	t.Parallel()
 	for _, reason := range refusal.Reasons() {
 		sent := refusal.New(reason, "because of %s", reason)
+		sent.Limit = &quota.Met{Name: "runs", Limit: 64, RetryAfter: time.Second}
 		got := refusal.FromGRPC(status.Convert(sent).Err())
 		var e *refusal.Error
-		if !errors.As(got, &e) || e.Reason != reason || e.Message != sent.Message || !errors.Is(got, reason) {
+		if !errors.As(got, &e) || e.Reason != reason || e.Message != sent.Message || !errors.Is(got, reason) || *e.Limit != *sent.Limit {
 			t.Errorf("%s came back as %v", reason, got)
 		}
 		if reason.HTTPStatus() < 400 || reason.GRPCCode() == codes.OK || reason.Title() == "" {

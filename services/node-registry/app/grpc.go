@@ -35,6 +35,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		Resolver: binding.NewResolver(a.store),
 		Watcher:  a.feed,
 		Reporter: a.store,
+		Sharer:   a.store,
 		Totals:   totals,
 	}, a.log)
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {

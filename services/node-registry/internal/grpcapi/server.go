@@ -45,6 +45,11 @@ type Reporter interface {
 	ReportGateway(ctx context.Context, id ids.GatewayID, stats *nodev1.GatewayStats, ttl time.Duration) (known bool, err error)
 }
 
+// Sharer adds up what users take of their limits through all gateways. Results are in the order of uses.
+type Sharer interface {
+	ShareUse(ctx context.Context, gateway ids.GatewayID, ttl time.Duration, uses []store.Use) []store.Share
+}
+
 // Totals adds the reports up.
 type Totals interface {
 	Get(ctx context.Context) (*nodev1.GetStatsResponse, error)
@@ -57,6 +62,7 @@ type Parts struct {
 	Resolver Resolver
 	Watcher  Watcher
 	Reporter Reporter
+	Sharer   Sharer
 	Totals   Totals
 }
 

@@ -7,6 +7,7 @@
 //	hecaton:{user}:node:<id>      hash     the live connection: info, gateway, epoch, status, tasks, connected, seen
 //	hecaton:{user}:epoch:<id>     counter  the node's last epoch; outlives the node by 90 days and tells "seen"
 //	hecaton:{user}:session:<sid>  string   the bound node's id
+//	hecaton:{user}:use            hash     what the user took of the limits, and which gateway holds how many places
 //	hecaton:gateway:<id>          hash     what one gateway reported
 //
 // Beside those of the design:

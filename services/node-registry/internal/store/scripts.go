@@ -28,6 +28,7 @@ var (
 	settleScript     = mustLoad("settle")
 	reportScript     = mustLoad("report")
 	gatewayScript    = mustLoad("gateway")
+	useScript        = mustLoad("use")
 )
 
 type script struct{ source, sha string }

@@ -1972,6 +1972,378 @@ func (x *GetStatsResponse) GetGateways() int32 {
 	return 0
 }
 
+type ShareUseRequest struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	GatewayId string                 `protobuf:"bytes,1,opt,name=gateway_id,json=gatewayId,proto3" json:"gateway_id,omitempty"`
+	// How long the places of this request are held without another one.
+	Ttl           *durationpb.Duration `protobuf:"bytes,2,opt,name=ttl,proto3" json:"ttl,omitempty"`
+	Users         []*UserUse           `protobuf:"bytes,3,rep,name=users,proto3" json:"users,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShareUseRequest) Reset() {
+	*x = ShareUseRequest{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShareUseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShareUseRequest) ProtoMessage() {}
+
+func (x *ShareUseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShareUseRequest.ProtoReflect.Descriptor instead.
+func (*ShareUseRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *ShareUseRequest) GetGatewayId() string {
+	if x != nil {
+		return x.GatewayId
+	}
+	return ""
+}
+
+func (x *ShareUseRequest) GetTtl() *durationpb.Duration {
+	if x != nil {
+		return x.Ttl
+	}
+	return nil
+}
+
+func (x *ShareUseRequest) GetUsers() []*UserUse {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+// What one user took of the limits through one gateway.
+type UserUse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UserId        string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	Spent         []*Spent               `protobuf:"bytes,2,rep,name=spent,proto3" json:"spent,omitempty"`
+	Places        []*Places              `protobuf:"bytes,3,rep,name=places,proto3" json:"places,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserUse) Reset() {
+	*x = UserUse{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserUse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserUse) ProtoMessage() {}
+
+func (x *UserUse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserUse.ProtoReflect.Descriptor instead.
+func (*UserUse) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *UserUse) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *UserUse) GetSpent() []*Spent {
+	if x != nil {
+		return x.Spent
+	}
+	return nil
+}
+
+func (x *UserUse) GetPlaces() []*Places {
+	if x != nil {
+		return x.Places
+	}
+	return nil
+}
+
+// What was taken of a rate since it was told last.
+type Spent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names the limit: letters, digits and underscores.
+	Limit     string  `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	Amount    int64   `protobuf:"varint,2,opt,name=amount,proto3" json:"amount,omitempty"`
+	PerSecond float64 `protobuf:"fixed64,3,opt,name=per_second,json=perSecond,proto3" json:"per_second,omitempty"`
+	// What can be saved up, and is there at the beginning.
+	Burst         int64 `protobuf:"varint,4,opt,name=burst,proto3" json:"burst,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Spent) Reset() {
+	*x = Spent{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Spent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Spent) ProtoMessage() {}
+
+func (x *Spent) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Spent.ProtoReflect.Descriptor instead.
+func (*Spent) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *Spent) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *Spent) GetAmount() int64 {
+	if x != nil {
+		return x.Amount
+	}
+	return 0
+}
+
+func (x *Spent) GetPerSecond() float64 {
+	if x != nil {
+		return x.PerSecond
+	}
+	return 0
+}
+
+func (x *Spent) GetBurst() int64 {
+	if x != nil {
+		return x.Burst
+	}
+	return 0
+}
+
+// What is held of a number of places that all gateways share.
+type Places struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Limit string                 `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	// Taken already; these are kept whatever the others hold.
+	Held int64 `protobuf:"varint,2,opt,name=held,proto3" json:"held,omitempty"`
+	// At least held.
+	Wanted        int64 `protobuf:"varint,3,opt,name=wanted,proto3" json:"wanted,omitempty"`
+	Most          int64 `protobuf:"varint,4,opt,name=most,proto3" json:"most,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Places) Reset() {
+	*x = Places{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Places) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Places) ProtoMessage() {}
+
+func (x *Places) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Places.ProtoReflect.Descriptor instead.
+func (*Places) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *Places) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *Places) GetHeld() int64 {
+	if x != nil {
+		return x.Held
+	}
+	return 0
+}
+
+func (x *Places) GetWanted() int64 {
+	if x != nil {
+		return x.Wanted
+	}
+	return 0
+}
+
+func (x *Places) GetMost() int64 {
+	if x != nil {
+		return x.Most
+	}
+	return 0
+}
+
+type ShareUseResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// One for each user, in order.
+	Users         []*UserShare `protobuf:"bytes,1,rep,name=users,proto3" json:"users,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShareUseResponse) Reset() {
+	*x = ShareUseResponse{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShareUseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShareUseResponse) ProtoMessage() {}
+
+func (x *ShareUseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShareUseResponse.ProtoReflect.Descriptor instead.
+func (*ShareUseResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ShareUseResponse) GetUsers() []*UserShare {
+	if x != nil {
+		return x.Users
+	}
+	return nil
+}
+
+type UserShare struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What is left of each rate, in the order of spent; below 0 where the gateways together took more than there was.
+	Left []int64 `protobuf:"varint,1,rep,packed,name=left,proto3" json:"left,omitempty"`
+	// How many places this gateway may give, in the order of places: from held to wanted.
+	Granted []int64 `protobuf:"varint,2,rep,packed,name=granted,proto3" json:"granted,omitempty"`
+	// Not empty where the user's use could not be stored; then there is nothing else.
+	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UserShare) Reset() {
+	*x = UserShare{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UserShare) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UserShare) ProtoMessage() {}
+
+func (x *UserShare) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UserShare.ProtoReflect.Descriptor instead.
+func (*UserShare) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *UserShare) GetLeft() []int64 {
+	if x != nil {
+		return x.Left
+	}
+	return nil
+}
+
+func (x *UserShare) GetGranted() []int64 {
+	if x != nil {
+		return x.Granted
+	}
+	return nil
+}
+
+func (x *UserShare) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 var File_hecaton_node_v1_node_proto protoreflect.FileDescriptor
 
 const file_hecaton_node_v1_node_proto_rawDesc = "" +
@@ -2108,7 +2480,33 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\x0fGetStatsRequest\"c\n" +
 	"\x10GetStatsResponse\x123\n" +
 	"\x05total\x18\x01 \x01(\v2\x1d.hecaton.node.v1.GatewayStatsR\x05total\x12\x1a\n" +
-	"\bgateways\x18\x02 \x01(\x05R\bgateways*U\n" +
+	"\bgateways\x18\x02 \x01(\x05R\bgateways\"\x8d\x01\n" +
+	"\x0fShareUseRequest\x12\x1d\n" +
+	"\n" +
+	"gateway_id\x18\x01 \x01(\tR\tgatewayId\x12+\n" +
+	"\x03ttl\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x03ttl\x12.\n" +
+	"\x05users\x18\x03 \x03(\v2\x18.hecaton.node.v1.UserUseR\x05users\"\x81\x01\n" +
+	"\aUserUse\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12,\n" +
+	"\x05spent\x18\x02 \x03(\v2\x16.hecaton.node.v1.SpentR\x05spent\x12/\n" +
+	"\x06places\x18\x03 \x03(\v2\x17.hecaton.node.v1.PlacesR\x06places\"j\n" +
+	"\x05Spent\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\tR\x05limit\x12\x16\n" +
+	"\x06amount\x18\x02 \x01(\x03R\x06amount\x12\x1d\n" +
+	"\n" +
+	"per_second\x18\x03 \x01(\x01R\tperSecond\x12\x14\n" +
+	"\x05burst\x18\x04 \x01(\x03R\x05burst\"^\n" +
+	"\x06Places\x12\x14\n" +
+	"\x05limit\x18\x01 \x01(\tR\x05limit\x12\x12\n" +
+	"\x04held\x18\x02 \x01(\x03R\x04held\x12\x16\n" +
+	"\x06wanted\x18\x03 \x01(\x03R\x06wanted\x12\x12\n" +
+	"\x04most\x18\x04 \x01(\x03R\x04most\"D\n" +
+	"\x10ShareUseResponse\x120\n" +
+	"\x05users\x18\x01 \x03(\v2\x1a.hecaton.node.v1.UserShareR\x05users\"O\n" +
+	"\tUserShare\x12\x12\n" +
+	"\x04left\x18\x01 \x03(\x03R\x04left\x12\x18\n" +
+	"\agranted\x18\x02 \x03(\x03R\agranted\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error*U\n" +
 	"\bNodeType\x12\x19\n" +
 	"\x15NODE_TYPE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13NODE_TYPE_EXTENSION\x10\x01\x12\x15\n" +
@@ -2124,7 +2522,7 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\x17BEAT_RESULT_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBEAT_RESULT_OK\x10\x01\x12\x17\n" +
 	"\x13BEAT_RESULT_UNKNOWN\x10\x02\x12\x1a\n" +
-	"\x16BEAT_RESULT_SUPERSEDED\x10\x032\xfa\x06\n" +
+	"\x16BEAT_RESULT_SUPERSEDED\x10\x032\xcb\a\n" +
 	"\x13NodeRegistryService\x12O\n" +
 	"\bRegister\x12 .hecaton.node.v1.RegisterRequest\x1a!.hecaton.node.v1.RegisterResponse\x12R\n" +
 	"\tHeartbeat\x12!.hecaton.node.v1.HeartbeatRequest\x1a\".hecaton.node.v1.HeartbeatResponse\x12U\n" +
@@ -2138,7 +2536,8 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\n" +
 	"WatchNodes\x12\".hecaton.node.v1.WatchNodesRequest\x1a#.hecaton.node.v1.WatchNodesResponse0\x01\x12^\n" +
 	"\rReportGateway\x12%.hecaton.node.v1.ReportGatewayRequest\x1a&.hecaton.node.v1.ReportGatewayResponse\x12O\n" +
-	"\bGetStats\x12 .hecaton.node.v1.GetStatsRequest\x1a!.hecaton.node.v1.GetStatsResponseBAZ?github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1;nodev1b\x06proto3"
+	"\bGetStats\x12 .hecaton.node.v1.GetStatsRequest\x1a!.hecaton.node.v1.GetStatsResponse\x12O\n" +
+	"\bShareUse\x12 .hecaton.node.v1.ShareUseRequest\x1a!.hecaton.node.v1.ShareUseResponseBAZ?github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1;nodev1b\x06proto3"
 
 var (
 	file_hecaton_node_v1_node_proto_rawDescOnce sync.Once
@@ -2153,7 +2552,7 @@ func file_hecaton_node_v1_node_proto_rawDescGZIP() []byte {
 }
 
 var file_hecaton_node_v1_node_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_hecaton_node_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_hecaton_node_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_hecaton_node_v1_node_proto_goTypes = []any{
 	(NodeType)(0),                 // 0: hecaton.node.v1.NodeType
 	(NodeStatus)(0),               // 1: hecaton.node.v1.NodeStatus
@@ -2188,18 +2587,24 @@ var file_hecaton_node_v1_node_proto_goTypes = []any{
 	(*ReportGatewayResponse)(nil), // 30: hecaton.node.v1.ReportGatewayResponse
 	(*GetStatsRequest)(nil),       // 31: hecaton.node.v1.GetStatsRequest
 	(*GetStatsResponse)(nil),      // 32: hecaton.node.v1.GetStatsResponse
-	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
+	(*ShareUseRequest)(nil),       // 33: hecaton.node.v1.ShareUseRequest
+	(*UserUse)(nil),               // 34: hecaton.node.v1.UserUse
+	(*Spent)(nil),                 // 35: hecaton.node.v1.Spent
+	(*Places)(nil),                // 36: hecaton.node.v1.Places
+	(*ShareUseResponse)(nil),      // 37: hecaton.node.v1.ShareUseResponse
+	(*UserShare)(nil),             // 38: hecaton.node.v1.UserShare
+	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 40: google.protobuf.Duration
 }
 var file_hecaton_node_v1_node_proto_depIdxs = []int32{
 	0,  // 0: hecaton.node.v1.NodeInfo.node_type:type_name -> hecaton.node.v1.NodeType
 	5,  // 1: hecaton.node.v1.Node.info:type_name -> hecaton.node.v1.NodeInfo
 	1,  // 2: hecaton.node.v1.Node.status:type_name -> hecaton.node.v1.NodeStatus
-	33, // 3: hecaton.node.v1.Node.connected_at:type_name -> google.protobuf.Timestamp
-	33, // 4: hecaton.node.v1.Node.last_seen_at:type_name -> google.protobuf.Timestamp
+	39, // 3: hecaton.node.v1.Node.connected_at:type_name -> google.protobuf.Timestamp
+	39, // 4: hecaton.node.v1.Node.last_seen_at:type_name -> google.protobuf.Timestamp
 	5,  // 5: hecaton.node.v1.Registration.info:type_name -> hecaton.node.v1.NodeInfo
 	1,  // 6: hecaton.node.v1.Registration.status:type_name -> hecaton.node.v1.NodeStatus
-	33, // 7: hecaton.node.v1.Registration.connected_at:type_name -> google.protobuf.Timestamp
+	39, // 7: hecaton.node.v1.Registration.connected_at:type_name -> google.protobuf.Timestamp
 	7,  // 8: hecaton.node.v1.RegisterRequest.registrations:type_name -> hecaton.node.v1.Registration
 	10, // 9: hecaton.node.v1.RegisterResponse.results:type_name -> hecaton.node.v1.RegisterResult
 	3,  // 10: hecaton.node.v1.RegisterResult.outcome:type_name -> hecaton.node.v1.RegisterResult.Outcome
@@ -2218,35 +2623,42 @@ var file_hecaton_node_v1_node_proto_depIdxs = []int32{
 	27, // 23: hecaton.node.v1.WatchNodesResponse.event:type_name -> hecaton.node.v1.NodeEvent
 	4,  // 24: hecaton.node.v1.NodeEvent.kind:type_name -> hecaton.node.v1.NodeEvent.Kind
 	6,  // 25: hecaton.node.v1.NodeEvent.node:type_name -> hecaton.node.v1.Node
-	33, // 26: hecaton.node.v1.NodeEvent.at:type_name -> google.protobuf.Timestamp
+	39, // 26: hecaton.node.v1.NodeEvent.at:type_name -> google.protobuf.Timestamp
 	28, // 27: hecaton.node.v1.ReportGatewayRequest.stats:type_name -> hecaton.node.v1.GatewayStats
-	34, // 28: hecaton.node.v1.ReportGatewayRequest.ttl:type_name -> google.protobuf.Duration
+	40, // 28: hecaton.node.v1.ReportGatewayRequest.ttl:type_name -> google.protobuf.Duration
 	28, // 29: hecaton.node.v1.GetStatsResponse.total:type_name -> hecaton.node.v1.GatewayStats
-	8,  // 30: hecaton.node.v1.NodeRegistryService.Register:input_type -> hecaton.node.v1.RegisterRequest
-	12, // 31: hecaton.node.v1.NodeRegistryService.Heartbeat:input_type -> hecaton.node.v1.HeartbeatRequest
-	15, // 32: hecaton.node.v1.NodeRegistryService.Deregister:input_type -> hecaton.node.v1.DeregisterRequest
-	17, // 33: hecaton.node.v1.NodeRegistryService.ListNodes:input_type -> hecaton.node.v1.ListNodesRequest
-	19, // 34: hecaton.node.v1.NodeRegistryService.BindSession:input_type -> hecaton.node.v1.BindSessionRequest
-	21, // 35: hecaton.node.v1.NodeRegistryService.GetSession:input_type -> hecaton.node.v1.GetSessionRequest
-	23, // 36: hecaton.node.v1.NodeRegistryService.ResolveNode:input_type -> hecaton.node.v1.ResolveNodeRequest
-	25, // 37: hecaton.node.v1.NodeRegistryService.WatchNodes:input_type -> hecaton.node.v1.WatchNodesRequest
-	29, // 38: hecaton.node.v1.NodeRegistryService.ReportGateway:input_type -> hecaton.node.v1.ReportGatewayRequest
-	31, // 39: hecaton.node.v1.NodeRegistryService.GetStats:input_type -> hecaton.node.v1.GetStatsRequest
-	9,  // 40: hecaton.node.v1.NodeRegistryService.Register:output_type -> hecaton.node.v1.RegisterResponse
-	13, // 41: hecaton.node.v1.NodeRegistryService.Heartbeat:output_type -> hecaton.node.v1.HeartbeatResponse
-	16, // 42: hecaton.node.v1.NodeRegistryService.Deregister:output_type -> hecaton.node.v1.DeregisterResponse
-	18, // 43: hecaton.node.v1.NodeRegistryService.ListNodes:output_type -> hecaton.node.v1.ListNodesResponse
-	20, // 44: hecaton.node.v1.NodeRegistryService.BindSession:output_type -> hecaton.node.v1.BindSessionResponse
-	22, // 45: hecaton.node.v1.NodeRegistryService.GetSession:output_type -> hecaton.node.v1.GetSessionResponse
-	24, // 46: hecaton.node.v1.NodeRegistryService.ResolveNode:output_type -> hecaton.node.v1.ResolveNodeResponse
-	26, // 47: hecaton.node.v1.NodeRegistryService.WatchNodes:output_type -> hecaton.node.v1.WatchNodesResponse
-	30, // 48: hecaton.node.v1.NodeRegistryService.ReportGateway:output_type -> hecaton.node.v1.ReportGatewayResponse
-	32, // 49: hecaton.node.v1.NodeRegistryService.GetStats:output_type -> hecaton.node.v1.GetStatsResponse
-	40, // [40:50] is the sub-list for method output_type
-	30, // [30:40] is the sub-list for method input_type
-	30, // [30:30] is the sub-list for extension type_name
-	30, // [30:30] is the sub-list for extension extendee
-	0,  // [0:30] is the sub-list for field type_name
+	40, // 30: hecaton.node.v1.ShareUseRequest.ttl:type_name -> google.protobuf.Duration
+	34, // 31: hecaton.node.v1.ShareUseRequest.users:type_name -> hecaton.node.v1.UserUse
+	35, // 32: hecaton.node.v1.UserUse.spent:type_name -> hecaton.node.v1.Spent
+	36, // 33: hecaton.node.v1.UserUse.places:type_name -> hecaton.node.v1.Places
+	38, // 34: hecaton.node.v1.ShareUseResponse.users:type_name -> hecaton.node.v1.UserShare
+	8,  // 35: hecaton.node.v1.NodeRegistryService.Register:input_type -> hecaton.node.v1.RegisterRequest
+	12, // 36: hecaton.node.v1.NodeRegistryService.Heartbeat:input_type -> hecaton.node.v1.HeartbeatRequest
+	15, // 37: hecaton.node.v1.NodeRegistryService.Deregister:input_type -> hecaton.node.v1.DeregisterRequest
+	17, // 38: hecaton.node.v1.NodeRegistryService.ListNodes:input_type -> hecaton.node.v1.ListNodesRequest
+	19, // 39: hecaton.node.v1.NodeRegistryService.BindSession:input_type -> hecaton.node.v1.BindSessionRequest
+	21, // 40: hecaton.node.v1.NodeRegistryService.GetSession:input_type -> hecaton.node.v1.GetSessionRequest
+	23, // 41: hecaton.node.v1.NodeRegistryService.ResolveNode:input_type -> hecaton.node.v1.ResolveNodeRequest
+	25, // 42: hecaton.node.v1.NodeRegistryService.WatchNodes:input_type -> hecaton.node.v1.WatchNodesRequest
+	29, // 43: hecaton.node.v1.NodeRegistryService.ReportGateway:input_type -> hecaton.node.v1.ReportGatewayRequest
+	31, // 44: hecaton.node.v1.NodeRegistryService.GetStats:input_type -> hecaton.node.v1.GetStatsRequest
+	33, // 45: hecaton.node.v1.NodeRegistryService.ShareUse:input_type -> hecaton.node.v1.ShareUseRequest
+	9,  // 46: hecaton.node.v1.NodeRegistryService.Register:output_type -> hecaton.node.v1.RegisterResponse
+	13, // 47: hecaton.node.v1.NodeRegistryService.Heartbeat:output_type -> hecaton.node.v1.HeartbeatResponse
+	16, // 48: hecaton.node.v1.NodeRegistryService.Deregister:output_type -> hecaton.node.v1.DeregisterResponse
+	18, // 49: hecaton.node.v1.NodeRegistryService.ListNodes:output_type -> hecaton.node.v1.ListNodesResponse
+	20, // 50: hecaton.node.v1.NodeRegistryService.BindSession:output_type -> hecaton.node.v1.BindSessionResponse
+	22, // 51: hecaton.node.v1.NodeRegistryService.GetSession:output_type -> hecaton.node.v1.GetSessionResponse
+	24, // 52: hecaton.node.v1.NodeRegistryService.ResolveNode:output_type -> hecaton.node.v1.ResolveNodeResponse
+	26, // 53: hecaton.node.v1.NodeRegistryService.WatchNodes:output_type -> hecaton.node.v1.WatchNodesResponse
+	30, // 54: hecaton.node.v1.NodeRegistryService.ReportGateway:output_type -> hecaton.node.v1.ReportGatewayResponse
+	32, // 55: hecaton.node.v1.NodeRegistryService.GetStats:output_type -> hecaton.node.v1.GetStatsResponse
+	37, // 56: hecaton.node.v1.NodeRegistryService.ShareUse:output_type -> hecaton.node.v1.ShareUseResponse
+	46, // [46:57] is the sub-list for method output_type
+	35, // [35:46] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_node_v1_node_proto_init() }
@@ -2260,7 +2672,7 @@ func file_hecaton_node_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_node_v1_node_proto_rawDesc), len(file_hecaton_node_v1_node_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   28,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

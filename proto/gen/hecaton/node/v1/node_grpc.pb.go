@@ -31,6 +31,7 @@ const (
 	NodeRegistryService_WatchNodes_FullMethodName    = "/hecaton.node.v1.NodeRegistryService/WatchNodes"
 	NodeRegistryService_ReportGateway_FullMethodName = "/hecaton.node.v1.NodeRegistryService/ReportGateway"
 	NodeRegistryService_GetStats_FullMethodName      = "/hecaton.node.v1.NodeRegistryService/GetStats"
+	NodeRegistryService_ShareUse_FullMethodName      = "/hecaton.node.v1.NodeRegistryService/ShareUse"
 )
 
 // NodeRegistryServiceClient is the client API for NodeRegistryService service.
@@ -63,6 +64,9 @@ type NodeRegistryServiceClient interface {
 	ReportGateway(ctx context.Context, in *ReportGatewayRequest, opts ...grpc.CallOption) (*ReportGatewayResponse, error)
 	// GetStats adds up what the gateways reported.
 	GetStats(ctx context.Context, in *GetStatsRequest, opts ...grpc.CallOption) (*GetStatsResponse, error)
+	// ShareUse tells what users took of their limits through one gateway, and returns what all gateways together leave them.
+	// The batch is not atomic: each user has its own answer, in order.
+	ShareUse(ctx context.Context, in *ShareUseRequest, opts ...grpc.CallOption) (*ShareUseResponse, error)
 }
 
 type nodeRegistryServiceClient struct {
@@ -182,6 +186,16 @@ func (c *nodeRegistryServiceClient) GetStats(ctx context.Context, in *GetStatsRe
 	return out, nil
 }
 
+func (c *nodeRegistryServiceClient) ShareUse(ctx context.Context, in *ShareUseRequest, opts ...grpc.CallOption) (*ShareUseResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShareUseResponse)
+	err := c.cc.Invoke(ctx, NodeRegistryService_ShareUse_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // NodeRegistryServiceServer is the server API for NodeRegistryService service.
 // All implementations must embed UnimplementedNodeRegistryServiceServer
 // for forward compatibility.
@@ -212,6 +226,9 @@ type NodeRegistryServiceServer interface {
 	ReportGateway(context.Context, *ReportGatewayRequest) (*ReportGatewayResponse, error)
 	// GetStats adds up what the gateways reported.
 	GetStats(context.Context, *GetStatsRequest) (*GetStatsResponse, error)
+	// ShareUse tells what users took of their limits through one gateway, and returns what all gateways together leave them.
+	// The batch is not atomic: each user has its own answer, in order.
+	ShareUse(context.Context, *ShareUseRequest) (*ShareUseResponse, error)
 	mustEmbedUnimplementedNodeRegistryServiceServer()
 }
 
@@ -251,6 +268,9 @@ func (UnimplementedNodeRegistryServiceServer) ReportGateway(context.Context, *Re
 }
 func (UnimplementedNodeRegistryServiceServer) GetStats(context.Context, *GetStatsRequest) (*GetStatsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetStats not implemented")
+}
+func (UnimplementedNodeRegistryServiceServer) ShareUse(context.Context, *ShareUseRequest) (*ShareUseResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ShareUse not implemented")
 }
 func (UnimplementedNodeRegistryServiceServer) mustEmbedUnimplementedNodeRegistryServiceServer() {}
 func (UnimplementedNodeRegistryServiceServer) testEmbeddedByValue()                             {}
@@ -446,6 +466,24 @@ func _NodeRegistryService_GetStats_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _NodeRegistryService_ShareUse_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ShareUseRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(NodeRegistryServiceServer).ShareUse(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: NodeRegistryService_ShareUse_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(NodeRegistryServiceServer).ShareUse(ctx, req.(*ShareUseRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // NodeRegistryService_ServiceDesc is the grpc.ServiceDesc for NodeRegistryService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -488,6 +526,10 @@ var NodeRegistryService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "GetStats",
 			Handler:    _NodeRegistryService_GetStats_Handler,
+		},
+		{
+			MethodName: "ShareUse",
+			Handler:    _NodeRegistryService_ShareUse_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

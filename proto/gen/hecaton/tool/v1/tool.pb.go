@@ -315,8 +315,10 @@ type Failure struct {
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// With REQUIRES_SELECTION: the nodes to choose from.
 	AvailableNodes []*v1.Node `protobuf:"bytes,4,rep,name=available_nodes,json=availableNodes,proto3" json:"available_nodes,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// With RATE_LIMITED: which limit of the user was met, and when to ask again.
+	Limit         *LimitMet `protobuf:"bytes,5,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Failure) Reset() {
@@ -377,6 +379,85 @@ func (x *Failure) GetAvailableNodes() []*v1.Node {
 	return nil
 }
 
+func (x *Failure) GetLimit() *LimitMet {
+	if x != nil {
+		return x.Limit
+	}
+	return nil
+}
+
+// LimitMet tells of a limit of one user. In a status it is said as google.rpc.ErrorInfo's metadata and google.rpc.RetryInfo.
+type LimitMet struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The limit's name, such as "calls".
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// How much there is in all: of a rate what can be had at once.
+	Limit int64 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	// How much of it is left.
+	Remaining     int64                `protobuf:"varint,3,opt,name=remaining,proto3" json:"remaining,omitempty"`
+	RetryAfter    *durationpb.Duration `protobuf:"bytes,4,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LimitMet) Reset() {
+	*x = LimitMet{}
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LimitMet) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LimitMet) ProtoMessage() {}
+
+func (x *LimitMet) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LimitMet.ProtoReflect.Descriptor instead.
+func (*LimitMet) Descriptor() ([]byte, []int) {
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *LimitMet) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *LimitMet) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *LimitMet) GetRemaining() int64 {
+	if x != nil {
+		return x.Remaining
+	}
+	return 0
+}
+
+func (x *LimitMet) GetRetryAfter() *durationpb.Duration {
+	if x != nil {
+		return x.RetryAfter
+	}
+	return nil
+}
+
 // NodeSelection is the status detail that goes with REQUIRES_SELECTION.
 type NodeSelection struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -387,7 +468,7 @@ type NodeSelection struct {
 
 func (x *NodeSelection) Reset() {
 	*x = NodeSelection{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[4]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +480,7 @@ func (x *NodeSelection) String() string {
 func (*NodeSelection) ProtoMessage() {}
 
 func (x *NodeSelection) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[4]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +493,7 @@ func (x *NodeSelection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeSelection.ProtoReflect.Descriptor instead.
 func (*NodeSelection) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{4}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *NodeSelection) GetAvailableNodes() []*v1.Node {
@@ -431,7 +512,7 @@ type CallToolRequest struct {
 
 func (x *CallToolRequest) Reset() {
 	*x = CallToolRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[5]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -443,7 +524,7 @@ func (x *CallToolRequest) String() string {
 func (*CallToolRequest) ProtoMessage() {}
 
 func (x *CallToolRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[5]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -456,7 +537,7 @@ func (x *CallToolRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolRequest.ProtoReflect.Descriptor instead.
 func (*CallToolRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{5}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CallToolRequest) GetCall() *Call {
@@ -475,7 +556,7 @@ type CallToolResponse struct {
 
 func (x *CallToolResponse) Reset() {
 	*x = CallToolResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +568,7 @@ func (x *CallToolResponse) String() string {
 func (*CallToolResponse) ProtoMessage() {}
 
 func (x *CallToolResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +581,7 @@ func (x *CallToolResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolResponse.ProtoReflect.Descriptor instead.
 func (*CallToolResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CallToolResponse) GetAnswer() *Answer {
@@ -519,7 +600,7 @@ type CallToolStreamRequest struct {
 
 func (x *CallToolStreamRequest) Reset() {
 	*x = CallToolStreamRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -531,7 +612,7 @@ func (x *CallToolStreamRequest) String() string {
 func (*CallToolStreamRequest) ProtoMessage() {}
 
 func (x *CallToolStreamRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -544,7 +625,7 @@ func (x *CallToolStreamRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolStreamRequest.ProtoReflect.Descriptor instead.
 func (*CallToolStreamRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{7}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CallToolStreamRequest) GetCall() *Call {
@@ -567,7 +648,7 @@ type CallToolStreamResponse struct {
 
 func (x *CallToolStreamResponse) Reset() {
 	*x = CallToolStreamResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -579,7 +660,7 @@ func (x *CallToolStreamResponse) String() string {
 func (*CallToolStreamResponse) ProtoMessage() {}
 
 func (x *CallToolStreamResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -592,7 +673,7 @@ func (x *CallToolStreamResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallToolStreamResponse.ProtoReflect.Descriptor instead.
 func (*CallToolStreamResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{8}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CallToolStreamResponse) GetEvent() isCallToolStreamResponse_Event {
@@ -651,7 +732,7 @@ type CallsRequest struct {
 
 func (x *CallsRequest) Reset() {
 	*x = CallsRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -663,7 +744,7 @@ func (x *CallsRequest) String() string {
 func (*CallsRequest) ProtoMessage() {}
 
 func (x *CallsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -676,7 +757,7 @@ func (x *CallsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallsRequest.ProtoReflect.Descriptor instead.
 func (*CallsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{9}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CallsRequest) GetId() uint64 {
@@ -737,7 +818,7 @@ type Cancel struct {
 
 func (x *Cancel) Reset() {
 	*x = Cancel{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -749,7 +830,7 @@ func (x *Cancel) String() string {
 func (*Cancel) ProtoMessage() {}
 
 func (x *Cancel) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -762,7 +843,7 @@ func (x *Cancel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cancel.ProtoReflect.Descriptor instead.
 func (*Cancel) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{10}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Cancel) GetReason() string {
@@ -789,7 +870,7 @@ type CallsResponse struct {
 
 func (x *CallsResponse) Reset() {
 	*x = CallsResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +882,7 @@ func (x *CallsResponse) String() string {
 func (*CallsResponse) ProtoMessage() {}
 
 func (x *CallsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +895,7 @@ func (x *CallsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallsResponse.ProtoReflect.Descriptor instead.
 func (*CallsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{11}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CallsResponse) GetId() uint64 {
@@ -896,7 +977,7 @@ type ExecuteWorkflowRequest struct {
 
 func (x *ExecuteWorkflowRequest) Reset() {
 	*x = ExecuteWorkflowRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +989,7 @@ func (x *ExecuteWorkflowRequest) String() string {
 func (*ExecuteWorkflowRequest) ProtoMessage() {}
 
 func (x *ExecuteWorkflowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +1002,7 @@ func (x *ExecuteWorkflowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteWorkflowRequest.ProtoReflect.Descriptor instead.
 func (*ExecuteWorkflowRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{12}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ExecuteWorkflowRequest) GetUserId() string {
@@ -971,7 +1052,7 @@ type ExecuteWorkflowResponse struct {
 
 func (x *ExecuteWorkflowResponse) Reset() {
 	*x = ExecuteWorkflowResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -983,7 +1064,7 @@ func (x *ExecuteWorkflowResponse) String() string {
 func (*ExecuteWorkflowResponse) ProtoMessage() {}
 
 func (x *ExecuteWorkflowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -996,7 +1077,7 @@ func (x *ExecuteWorkflowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExecuteWorkflowResponse.ProtoReflect.Descriptor instead.
 func (*ExecuteWorkflowResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{13}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ExecuteWorkflowResponse) GetCompletionJson() []byte {
@@ -1036,7 +1117,7 @@ type SendMessageRequest struct {
 
 func (x *SendMessageRequest) Reset() {
 	*x = SendMessageRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1129,7 @@ func (x *SendMessageRequest) String() string {
 func (*SendMessageRequest) ProtoMessage() {}
 
 func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1142,7 @@ func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageRequest.ProtoReflect.Descriptor instead.
 func (*SendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{14}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *SendMessageRequest) GetUserId() string {
@@ -1131,7 +1212,7 @@ type NodeTarget struct {
 
 func (x *NodeTarget) Reset() {
 	*x = NodeTarget{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1143,7 +1224,7 @@ func (x *NodeTarget) String() string {
 func (*NodeTarget) ProtoMessage() {}
 
 func (x *NodeTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1156,7 +1237,7 @@ func (x *NodeTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeTarget.ProtoReflect.Descriptor instead.
 func (*NodeTarget) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{15}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *NodeTarget) GetNodeId() string {
@@ -1181,7 +1262,7 @@ type WebTarget struct {
 
 func (x *WebTarget) Reset() {
 	*x = WebTarget{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1193,7 +1274,7 @@ func (x *WebTarget) String() string {
 func (*WebTarget) ProtoMessage() {}
 
 func (x *WebTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1206,7 +1287,7 @@ func (x *WebTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WebTarget.ProtoReflect.Descriptor instead.
 func (*WebTarget) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{16}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{17}
 }
 
 type SendMessageResponse struct {
@@ -1219,7 +1300,7 @@ type SendMessageResponse struct {
 
 func (x *SendMessageResponse) Reset() {
 	*x = SendMessageResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1312,7 @@ func (x *SendMessageResponse) String() string {
 func (*SendMessageResponse) ProtoMessage() {}
 
 func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1325,7 @@ func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageResponse.ProtoReflect.Descriptor instead.
 func (*SendMessageResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{17}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *SendMessageResponse) GetNodeId() string {
@@ -1265,7 +1346,7 @@ type ListNodesRequest struct {
 
 func (x *ListNodesRequest) Reset() {
 	*x = ListNodesRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1358,7 @@ func (x *ListNodesRequest) String() string {
 func (*ListNodesRequest) ProtoMessage() {}
 
 func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1371,7 @@ func (x *ListNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesRequest.ProtoReflect.Descriptor instead.
 func (*ListNodesRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{18}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListNodesRequest) GetUserId() string {
@@ -1323,7 +1404,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1335,7 +1416,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1348,7 +1429,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{19}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListNodesResponse) GetNodes() []*v1.Node {
@@ -1373,7 +1454,7 @@ type ResolveNodeRequest struct {
 
 func (x *ResolveNodeRequest) Reset() {
 	*x = ResolveNodeRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1385,7 +1466,7 @@ func (x *ResolveNodeRequest) String() string {
 func (*ResolveNodeRequest) ProtoMessage() {}
 
 func (x *ResolveNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1398,7 +1479,7 @@ func (x *ResolveNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveNodeRequest.ProtoReflect.Descriptor instead.
 func (*ResolveNodeRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{20}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResolveNodeRequest) GetUserId() string {
@@ -1449,7 +1530,7 @@ type ResolveNodeResponse struct {
 
 func (x *ResolveNodeResponse) Reset() {
 	*x = ResolveNodeResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1461,7 +1542,7 @@ func (x *ResolveNodeResponse) String() string {
 func (*ResolveNodeResponse) ProtoMessage() {}
 
 func (x *ResolveNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1474,7 +1555,7 @@ func (x *ResolveNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveNodeResponse.ProtoReflect.Descriptor instead.
 func (*ResolveNodeResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ResolveNodeResponse) GetNode() *v1.Node {
@@ -1509,7 +1590,7 @@ type BindSessionRequest struct {
 
 func (x *BindSessionRequest) Reset() {
 	*x = BindSessionRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1521,7 +1602,7 @@ func (x *BindSessionRequest) String() string {
 func (*BindSessionRequest) ProtoMessage() {}
 
 func (x *BindSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1534,7 +1615,7 @@ func (x *BindSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindSessionRequest.ProtoReflect.Descriptor instead.
 func (*BindSessionRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{22}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BindSessionRequest) GetUserId() string {
@@ -1567,7 +1648,7 @@ type BindSessionResponse struct {
 
 func (x *BindSessionResponse) Reset() {
 	*x = BindSessionResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1660,7 @@ func (x *BindSessionResponse) String() string {
 func (*BindSessionResponse) ProtoMessage() {}
 
 func (x *BindSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1673,7 @@ func (x *BindSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindSessionResponse.ProtoReflect.Descriptor instead.
 func (*BindSessionResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{23}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BindSessionResponse) GetNode() *v1.Node {
@@ -1610,7 +1691,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1703,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1716,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{24}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{25}
 }
 
 type GetStatsResponse struct {
@@ -1647,7 +1728,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1740,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1753,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{25}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetStatsResponse) GetStats() *v1.GatewayStats {
@@ -1710,12 +1791,19 @@ const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\bProgress\x12\x1a\n" +
 	"\bprogress\x18\x01 \x01(\x01R\bprogress\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x01R\x05total\x12\x18\n" +
-	"\amessage\x18\x03 \x01(\tR\amessage\"\x95\x01\n" +
+	"\amessage\x18\x03 \x01(\tR\amessage\"\xc6\x01\n" +
 	"\aFailure\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
 	"\aoutcome\x18\x02 \x01(\tR\aoutcome\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12>\n" +
-	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"O\n" +
+	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\x12/\n" +
+	"\x05limit\x18\x05 \x01(\v2\x19.hecaton.tool.v1.LimitMetR\x05limit\"\x8e\x01\n" +
+	"\bLimitMet\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x03R\x05limit\x12\x1c\n" +
+	"\tremaining\x18\x03 \x01(\x03R\tremaining\x12:\n" +
+	"\vretry_after\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"retryAfter\"O\n" +
 	"\rNodeSelection\x12>\n" +
 	"\x0favailable_nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"<\n" +
 	"\x0fCallToolRequest\x12)\n" +
@@ -1815,88 +1903,91 @@ func file_hecaton_tool_v1_tool_proto_rawDescGZIP() []byte {
 	return file_hecaton_tool_v1_tool_proto_rawDescData
 }
 
-var file_hecaton_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_hecaton_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_hecaton_tool_v1_tool_proto_goTypes = []any{
 	(*Call)(nil),                    // 0: hecaton.tool.v1.Call
 	(*Answer)(nil),                  // 1: hecaton.tool.v1.Answer
 	(*Progress)(nil),                // 2: hecaton.tool.v1.Progress
 	(*Failure)(nil),                 // 3: hecaton.tool.v1.Failure
-	(*NodeSelection)(nil),           // 4: hecaton.tool.v1.NodeSelection
-	(*CallToolRequest)(nil),         // 5: hecaton.tool.v1.CallToolRequest
-	(*CallToolResponse)(nil),        // 6: hecaton.tool.v1.CallToolResponse
-	(*CallToolStreamRequest)(nil),   // 7: hecaton.tool.v1.CallToolStreamRequest
-	(*CallToolStreamResponse)(nil),  // 8: hecaton.tool.v1.CallToolStreamResponse
-	(*CallsRequest)(nil),            // 9: hecaton.tool.v1.CallsRequest
-	(*Cancel)(nil),                  // 10: hecaton.tool.v1.Cancel
-	(*CallsResponse)(nil),           // 11: hecaton.tool.v1.CallsResponse
-	(*ExecuteWorkflowRequest)(nil),  // 12: hecaton.tool.v1.ExecuteWorkflowRequest
-	(*ExecuteWorkflowResponse)(nil), // 13: hecaton.tool.v1.ExecuteWorkflowResponse
-	(*SendMessageRequest)(nil),      // 14: hecaton.tool.v1.SendMessageRequest
-	(*NodeTarget)(nil),              // 15: hecaton.tool.v1.NodeTarget
-	(*WebTarget)(nil),               // 16: hecaton.tool.v1.WebTarget
-	(*SendMessageResponse)(nil),     // 17: hecaton.tool.v1.SendMessageResponse
-	(*ListNodesRequest)(nil),        // 18: hecaton.tool.v1.ListNodesRequest
-	(*ListNodesResponse)(nil),       // 19: hecaton.tool.v1.ListNodesResponse
-	(*ResolveNodeRequest)(nil),      // 20: hecaton.tool.v1.ResolveNodeRequest
-	(*ResolveNodeResponse)(nil),     // 21: hecaton.tool.v1.ResolveNodeResponse
-	(*BindSessionRequest)(nil),      // 22: hecaton.tool.v1.BindSessionRequest
-	(*BindSessionResponse)(nil),     // 23: hecaton.tool.v1.BindSessionResponse
-	(*GetStatsRequest)(nil),         // 24: hecaton.tool.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 25: hecaton.tool.v1.GetStatsResponse
-	(v1.NodeType)(0),                // 26: hecaton.node.v1.NodeType
-	(*durationpb.Duration)(nil),     // 27: google.protobuf.Duration
-	(*v1.Node)(nil),                 // 28: hecaton.node.v1.Node
-	(*v1.GatewayStats)(nil),         // 29: hecaton.node.v1.GatewayStats
+	(*LimitMet)(nil),                // 4: hecaton.tool.v1.LimitMet
+	(*NodeSelection)(nil),           // 5: hecaton.tool.v1.NodeSelection
+	(*CallToolRequest)(nil),         // 6: hecaton.tool.v1.CallToolRequest
+	(*CallToolResponse)(nil),        // 7: hecaton.tool.v1.CallToolResponse
+	(*CallToolStreamRequest)(nil),   // 8: hecaton.tool.v1.CallToolStreamRequest
+	(*CallToolStreamResponse)(nil),  // 9: hecaton.tool.v1.CallToolStreamResponse
+	(*CallsRequest)(nil),            // 10: hecaton.tool.v1.CallsRequest
+	(*Cancel)(nil),                  // 11: hecaton.tool.v1.Cancel
+	(*CallsResponse)(nil),           // 12: hecaton.tool.v1.CallsResponse
+	(*ExecuteWorkflowRequest)(nil),  // 13: hecaton.tool.v1.ExecuteWorkflowRequest
+	(*ExecuteWorkflowResponse)(nil), // 14: hecaton.tool.v1.ExecuteWorkflowResponse
+	(*SendMessageRequest)(nil),      // 15: hecaton.tool.v1.SendMessageRequest
+	(*NodeTarget)(nil),              // 16: hecaton.tool.v1.NodeTarget
+	(*WebTarget)(nil),               // 17: hecaton.tool.v1.WebTarget
+	(*SendMessageResponse)(nil),     // 18: hecaton.tool.v1.SendMessageResponse
+	(*ListNodesRequest)(nil),        // 19: hecaton.tool.v1.ListNodesRequest
+	(*ListNodesResponse)(nil),       // 20: hecaton.tool.v1.ListNodesResponse
+	(*ResolveNodeRequest)(nil),      // 21: hecaton.tool.v1.ResolveNodeRequest
+	(*ResolveNodeResponse)(nil),     // 22: hecaton.tool.v1.ResolveNodeResponse
+	(*BindSessionRequest)(nil),      // 23: hecaton.tool.v1.BindSessionRequest
+	(*BindSessionResponse)(nil),     // 24: hecaton.tool.v1.BindSessionResponse
+	(*GetStatsRequest)(nil),         // 25: hecaton.tool.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 26: hecaton.tool.v1.GetStatsResponse
+	(v1.NodeType)(0),                // 27: hecaton.node.v1.NodeType
+	(*durationpb.Duration)(nil),     // 28: google.protobuf.Duration
+	(*v1.Node)(nil),                 // 29: hecaton.node.v1.Node
+	(*v1.GatewayStats)(nil),         // 30: hecaton.node.v1.GatewayStats
 }
 var file_hecaton_tool_v1_tool_proto_depIdxs = []int32{
-	26, // 0: hecaton.tool.v1.Call.node_type:type_name -> hecaton.node.v1.NodeType
-	27, // 1: hecaton.tool.v1.Call.timeout:type_name -> google.protobuf.Duration
-	28, // 2: hecaton.tool.v1.Failure.available_nodes:type_name -> hecaton.node.v1.Node
-	28, // 3: hecaton.tool.v1.NodeSelection.available_nodes:type_name -> hecaton.node.v1.Node
-	0,  // 4: hecaton.tool.v1.CallToolRequest.call:type_name -> hecaton.tool.v1.Call
-	1,  // 5: hecaton.tool.v1.CallToolResponse.answer:type_name -> hecaton.tool.v1.Answer
-	0,  // 6: hecaton.tool.v1.CallToolStreamRequest.call:type_name -> hecaton.tool.v1.Call
-	2,  // 7: hecaton.tool.v1.CallToolStreamResponse.progress:type_name -> hecaton.tool.v1.Progress
-	1,  // 8: hecaton.tool.v1.CallToolStreamResponse.answer:type_name -> hecaton.tool.v1.Answer
-	0,  // 9: hecaton.tool.v1.CallsRequest.start:type_name -> hecaton.tool.v1.Call
-	10, // 10: hecaton.tool.v1.CallsRequest.cancel:type_name -> hecaton.tool.v1.Cancel
-	2,  // 11: hecaton.tool.v1.CallsResponse.progress:type_name -> hecaton.tool.v1.Progress
-	1,  // 12: hecaton.tool.v1.CallsResponse.answer:type_name -> hecaton.tool.v1.Answer
-	3,  // 13: hecaton.tool.v1.CallsResponse.failure:type_name -> hecaton.tool.v1.Failure
-	27, // 14: hecaton.tool.v1.ExecuteWorkflowRequest.timeout:type_name -> google.protobuf.Duration
-	15, // 15: hecaton.tool.v1.SendMessageRequest.node:type_name -> hecaton.tool.v1.NodeTarget
-	16, // 16: hecaton.tool.v1.SendMessageRequest.web:type_name -> hecaton.tool.v1.WebTarget
-	26, // 17: hecaton.tool.v1.NodeTarget.node_type:type_name -> hecaton.node.v1.NodeType
-	26, // 18: hecaton.tool.v1.ListNodesRequest.node_type:type_name -> hecaton.node.v1.NodeType
-	28, // 19: hecaton.tool.v1.ListNodesResponse.nodes:type_name -> hecaton.node.v1.Node
-	26, // 20: hecaton.tool.v1.ResolveNodeRequest.node_type:type_name -> hecaton.node.v1.NodeType
-	28, // 21: hecaton.tool.v1.ResolveNodeResponse.node:type_name -> hecaton.node.v1.Node
-	28, // 22: hecaton.tool.v1.ResolveNodeResponse.available_nodes:type_name -> hecaton.node.v1.Node
-	28, // 23: hecaton.tool.v1.BindSessionResponse.node:type_name -> hecaton.node.v1.Node
-	29, // 24: hecaton.tool.v1.GetStatsResponse.stats:type_name -> hecaton.node.v1.GatewayStats
-	5,  // 25: hecaton.tool.v1.ToolService.CallTool:input_type -> hecaton.tool.v1.CallToolRequest
-	7,  // 26: hecaton.tool.v1.ToolService.CallToolStream:input_type -> hecaton.tool.v1.CallToolStreamRequest
-	9,  // 27: hecaton.tool.v1.ToolService.Calls:input_type -> hecaton.tool.v1.CallsRequest
-	12, // 28: hecaton.tool.v1.ToolService.ExecuteWorkflow:input_type -> hecaton.tool.v1.ExecuteWorkflowRequest
-	14, // 29: hecaton.tool.v1.ToolService.SendMessage:input_type -> hecaton.tool.v1.SendMessageRequest
-	18, // 30: hecaton.tool.v1.ToolService.ListNodes:input_type -> hecaton.tool.v1.ListNodesRequest
-	20, // 31: hecaton.tool.v1.ToolService.ResolveNode:input_type -> hecaton.tool.v1.ResolveNodeRequest
-	22, // 32: hecaton.tool.v1.ToolService.BindSession:input_type -> hecaton.tool.v1.BindSessionRequest
-	24, // 33: hecaton.tool.v1.ToolService.GetStats:input_type -> hecaton.tool.v1.GetStatsRequest
-	6,  // 34: hecaton.tool.v1.ToolService.CallTool:output_type -> hecaton.tool.v1.CallToolResponse
-	8,  // 35: hecaton.tool.v1.ToolService.CallToolStream:output_type -> hecaton.tool.v1.CallToolStreamResponse
-	11, // 36: hecaton.tool.v1.ToolService.Calls:output_type -> hecaton.tool.v1.CallsResponse
-	13, // 37: hecaton.tool.v1.ToolService.ExecuteWorkflow:output_type -> hecaton.tool.v1.ExecuteWorkflowResponse
-	17, // 38: hecaton.tool.v1.ToolService.SendMessage:output_type -> hecaton.tool.v1.SendMessageResponse
-	19, // 39: hecaton.tool.v1.ToolService.ListNodes:output_type -> hecaton.tool.v1.ListNodesResponse
-	21, // 40: hecaton.tool.v1.ToolService.ResolveNode:output_type -> hecaton.tool.v1.ResolveNodeResponse
-	23, // 41: hecaton.tool.v1.ToolService.BindSession:output_type -> hecaton.tool.v1.BindSessionResponse
-	25, // 42: hecaton.tool.v1.ToolService.GetStats:output_type -> hecaton.tool.v1.GetStatsResponse
-	34, // [34:43] is the sub-list for method output_type
-	25, // [25:34] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	27, // 0: hecaton.tool.v1.Call.node_type:type_name -> hecaton.node.v1.NodeType
+	28, // 1: hecaton.tool.v1.Call.timeout:type_name -> google.protobuf.Duration
+	29, // 2: hecaton.tool.v1.Failure.available_nodes:type_name -> hecaton.node.v1.Node
+	4,  // 3: hecaton.tool.v1.Failure.limit:type_name -> hecaton.tool.v1.LimitMet
+	28, // 4: hecaton.tool.v1.LimitMet.retry_after:type_name -> google.protobuf.Duration
+	29, // 5: hecaton.tool.v1.NodeSelection.available_nodes:type_name -> hecaton.node.v1.Node
+	0,  // 6: hecaton.tool.v1.CallToolRequest.call:type_name -> hecaton.tool.v1.Call
+	1,  // 7: hecaton.tool.v1.CallToolResponse.answer:type_name -> hecaton.tool.v1.Answer
+	0,  // 8: hecaton.tool.v1.CallToolStreamRequest.call:type_name -> hecaton.tool.v1.Call
+	2,  // 9: hecaton.tool.v1.CallToolStreamResponse.progress:type_name -> hecaton.tool.v1.Progress
+	1,  // 10: hecaton.tool.v1.CallToolStreamResponse.answer:type_name -> hecaton.tool.v1.Answer
+	0,  // 11: hecaton.tool.v1.CallsRequest.start:type_name -> hecaton.tool.v1.Call
+	11, // 12: hecaton.tool.v1.CallsRequest.cancel:type_name -> hecaton.tool.v1.Cancel
+	2,  // 13: hecaton.tool.v1.CallsResponse.progress:type_name -> hecaton.tool.v1.Progress
+	1,  // 14: hecaton.tool.v1.CallsResponse.answer:type_name -> hecaton.tool.v1.Answer
+	3,  // 15: hecaton.tool.v1.CallsResponse.failure:type_name -> hecaton.tool.v1.Failure
+	28, // 16: hecaton.tool.v1.ExecuteWorkflowRequest.timeout:type_name -> google.protobuf.Duration
+	16, // 17: hecaton.tool.v1.SendMessageRequest.node:type_name -> hecaton.tool.v1.NodeTarget
+	17, // 18: hecaton.tool.v1.SendMessageRequest.web:type_name -> hecaton.tool.v1.WebTarget
+	27, // 19: hecaton.tool.v1.NodeTarget.node_type:type_name -> hecaton.node.v1.NodeType
+	27, // 20: hecaton.tool.v1.ListNodesRequest.node_type:type_name -> hecaton.node.v1.NodeType
+	29, // 21: hecaton.tool.v1.ListNodesResponse.nodes:type_name -> hecaton.node.v1.Node
+	27, // 22: hecaton.tool.v1.ResolveNodeRequest.node_type:type_name -> hecaton.node.v1.NodeType
+	29, // 23: hecaton.tool.v1.ResolveNodeResponse.node:type_name -> hecaton.node.v1.Node
+	29, // 24: hecaton.tool.v1.ResolveNodeResponse.available_nodes:type_name -> hecaton.node.v1.Node
+	29, // 25: hecaton.tool.v1.BindSessionResponse.node:type_name -> hecaton.node.v1.Node
+	30, // 26: hecaton.tool.v1.GetStatsResponse.stats:type_name -> hecaton.node.v1.GatewayStats
+	6,  // 27: hecaton.tool.v1.ToolService.CallTool:input_type -> hecaton.tool.v1.CallToolRequest
+	8,  // 28: hecaton.tool.v1.ToolService.CallToolStream:input_type -> hecaton.tool.v1.CallToolStreamRequest
+	10, // 29: hecaton.tool.v1.ToolService.Calls:input_type -> hecaton.tool.v1.CallsRequest
+	13, // 30: hecaton.tool.v1.ToolService.ExecuteWorkflow:input_type -> hecaton.tool.v1.ExecuteWorkflowRequest
+	15, // 31: hecaton.tool.v1.ToolService.SendMessage:input_type -> hecaton.tool.v1.SendMessageRequest
+	19, // 32: hecaton.tool.v1.ToolService.ListNodes:input_type -> hecaton.tool.v1.ListNodesRequest
+	21, // 33: hecaton.tool.v1.ToolService.ResolveNode:input_type -> hecaton.tool.v1.ResolveNodeRequest
+	23, // 34: hecaton.tool.v1.ToolService.BindSession:input_type -> hecaton.tool.v1.BindSessionRequest
+	25, // 35: hecaton.tool.v1.ToolService.GetStats:input_type -> hecaton.tool.v1.GetStatsRequest
+	7,  // 36: hecaton.tool.v1.ToolService.CallTool:output_type -> hecaton.tool.v1.CallToolResponse
+	9,  // 37: hecaton.tool.v1.ToolService.CallToolStream:output_type -> hecaton.tool.v1.CallToolStreamResponse
+	12, // 38: hecaton.tool.v1.ToolService.Calls:output_type -> hecaton.tool.v1.CallsResponse
+	14, // 39: hecaton.tool.v1.ToolService.ExecuteWorkflow:output_type -> hecaton.tool.v1.ExecuteWorkflowResponse
+	18, // 40: hecaton.tool.v1.ToolService.SendMessage:output_type -> hecaton.tool.v1.SendMessageResponse
+	20, // 41: hecaton.tool.v1.ToolService.ListNodes:output_type -> hecaton.tool.v1.ListNodesResponse
+	22, // 42: hecaton.tool.v1.ToolService.ResolveNode:output_type -> hecaton.tool.v1.ResolveNodeResponse
+	24, // 43: hecaton.tool.v1.ToolService.BindSession:output_type -> hecaton.tool.v1.BindSessionResponse
+	26, // 44: hecaton.tool.v1.ToolService.GetStats:output_type -> hecaton.tool.v1.GetStatsResponse
+	36, // [36:45] is the sub-list for method output_type
+	27, // [27:36] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_tool_v1_tool_proto_init() }
@@ -1908,20 +1999,20 @@ func file_hecaton_tool_v1_tool_proto_init() {
 		(*Answer_ResultJson)(nil),
 		(*Answer_ErrorJson)(nil),
 	}
-	file_hecaton_tool_v1_tool_proto_msgTypes[8].OneofWrappers = []any{
+	file_hecaton_tool_v1_tool_proto_msgTypes[9].OneofWrappers = []any{
 		(*CallToolStreamResponse_Progress)(nil),
 		(*CallToolStreamResponse_Answer)(nil),
 	}
-	file_hecaton_tool_v1_tool_proto_msgTypes[9].OneofWrappers = []any{
+	file_hecaton_tool_v1_tool_proto_msgTypes[10].OneofWrappers = []any{
 		(*CallsRequest_Start)(nil),
 		(*CallsRequest_Cancel)(nil),
 	}
-	file_hecaton_tool_v1_tool_proto_msgTypes[11].OneofWrappers = []any{
+	file_hecaton_tool_v1_tool_proto_msgTypes[12].OneofWrappers = []any{
 		(*CallsResponse_Progress)(nil),
 		(*CallsResponse_Answer)(nil),
 		(*CallsResponse_Failure)(nil),
 	}
-	file_hecaton_tool_v1_tool_proto_msgTypes[14].OneofWrappers = []any{
+	file_hecaton_tool_v1_tool_proto_msgTypes[15].OneofWrappers = []any{
 		(*SendMessageRequest_Node)(nil),
 		(*SendMessageRequest_Web)(nil),
 	}
@@ -1931,7 +2022,7 @@ func file_hecaton_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_tool_v1_tool_proto_rawDesc), len(file_hecaton_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
