@@ -297,6 +297,7 @@ type Response struct {
 	Type   string
 	Body   map[string]any
 	Raw    string
+	Header http.Header
 }
 
 // Do sends a REST request as a user of trusted mode; an empty user sends none.

@@ -44,6 +44,8 @@ type Options struct {
 	RedisURL, NATSURL string
 	// Gateway changes the configuration of gateway i before it starts.
 	Gateway func(i int, c *gateway.Config)
+	// Limits has the limits of users as they are by default; most tests make more load as one user.
+	Limits bool
 	// Registry changes the configuration of every registry.
 	Registry func(c *registry.Config)
 	// Orchestrator changes the configuration of orchestrator i before it starts.
@@ -222,6 +224,9 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	cfg.NATSURL = c.natsURL(access.Gateway)
 	cfg.RegistryAddr, cfg.OrchestratorAddr = c.registryTarget(), c.orchestratorTarget(i)
 	cfg.Auth.Mode = auth.Trusted
+	if !c.opts.Limits {
+		cfg.Limits = gateway.Config{}.Limits
+	}
 	cfg.DrainDelay, cfg.DrainSpread, cfg.DrainGrace = 0, 200*time.Millisecond, 5*time.Second
 	if c.opts.Gateway != nil {
 		c.opts.Gateway(i, &cfg)

@@ -17,7 +17,7 @@ func do(t testing.TB, req *http.Request) Response {
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	must(t, err)
-	r := Response{Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Raw: string(raw)}
+	r := Response{Status: resp.StatusCode, Type: resp.Header.Get("Content-Type"), Raw: string(raw), Header: resp.Header}
 	_ = json.Unmarshal(raw, &r.Body) // bodies that are no object stay raw
 	return r
 }

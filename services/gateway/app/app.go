@@ -28,6 +28,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/metrics"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/peer"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/presence"
@@ -73,6 +74,7 @@ type App struct {
 	peers     *peer.Server // nil where there is none
 	fanout    *fanout.Fanout
 	workflows *workflow.Runner
+	limits    *limits.Limiter
 	pulse     *pulse.Pulse
 	zeus      *zeus.Zeus
 	grpc      *rpc.Server
@@ -123,6 +125,7 @@ func (a *App) Run(ctx context.Context) error {
 	a.tracing.AddTo(g)
 	g.Add("bus", a.startBus, stop(func() { a.bus.Close() }))
 	g.Add("registry", a.startRegistry, stop(func() { a.presence.Close(); _ = a.registry.Close() }))
+	g.Add("limits", a.startLimits, stop(func() { a.limits.Close() }))
 	g.Add("orchestrators", a.startAgents, a.stopAgents)
 	g.Go("jwks", a.auth.Run, nil)
 	g.Add("links", a.startLinks, stop(func() { a.links.Close() }))
@@ -179,6 +182,11 @@ func (a *App) startRegistry(context.Context) error {
 	return nil
 }
 
+func (a *App) startLimits(context.Context) error {
+	a.limits = limits.New(limits.Config{Settings: a.cfg.Limits, Registry: a.presence, Metrics: a.metrics, Logger: a.log})
+	return nil
+}
+
 func (a *App) startHolder(context.Context) (err error) {
 	a.holder, err = holder.New(holder.Config{
 		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
@@ -218,6 +226,7 @@ func (a *App) startPulse(context.Context) error {
 func (a *App) startDialects(context.Context) error {
 	a.zeus = zeus.New(zeus.Config{
 		Auth: a.auth, Holder: a.holder, Router: a.router, Fanout: a.fanout, Workflows: a.workflows, Metrics: a.counts, Logger: a.log,
+		Limits: a.limits,
 		Refuse: a.ready.Draining,
 		Conn: &conn.Config{
 			MaxFrame: int64(a.cfg.MaxFrame), MaxQueued: int(a.cfg.WriteQueue), WriteTimeout: a.cfg.WriteTimeout,
@@ -229,7 +238,7 @@ func (a *App) startDialects(context.Context) error {
 }
 
 func (a *App) listenEdge(ctx context.Context) error {
-	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
+	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, Limits: a.limits, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
 	wrap := func(h http.Handler) http.Handler {
 		return edge.Leaving(a.ready.Draining, edge.CORS(a.auth, a.tracing.Handler(h)))
 	}

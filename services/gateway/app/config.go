@@ -9,6 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 )
 
 // Config is a gateway's configuration.
@@ -40,6 +41,8 @@ type Config struct {
 	FrameRate      int           `conf:"frame-rate" env:"FRAME_RATE" default:"1000" help:"frames a second that one client may send unasked; 0 for no limit"`
 	PingInterval   time.Duration `conf:"ping-interval" env:"PING_INTERVAL" default:"20s" help:"how often clients are pinged"`
 	HeartbeatLimit time.Duration `conf:"heartbeat-limit" env:"HEARTBEAT_LIMIT" default:"60s" help:"how long a node may be silent"`
+
+	Limits limits.Settings `conf:"limit" env:"LIMIT_"`
 
 	DrainDelay  time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long load balancers have to notice that the pod is not ready, before a drain closes the first connection"`
 	DrainSpread time.Duration `conf:"drain-spread" env:"DRAIN_SPREAD" default:"5s" help:"time over which a drain closes connections"`

@@ -35,12 +35,14 @@ func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
 	}
 	opts := append(strangers, a.tracing.ServerOptions()...)
 	opts = append(opts,
+		grpc.ChainUnaryInterceptor(toolapi.Limited(a.limits)),
 		grpc.ForceServerCodecV2(toolapi.NewCodec()),
 		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(connWindow),
 		grpc.MaxRecvMsgSize(oversize*int(a.cfg.MaxFrame)), grpc.MaxSendMsgSize(int(a.cfg.MaxReply)+headroom),
 	)
 	a.tools = &toolapi.Service{
 		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows, Tracing: a.tracing, Draining: a.draining,
+		Limits: a.limits,
 	}
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
 		s.RegisterService(toolapi.Description(), a.tools)

@@ -14,6 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 )
 
 // Streams knows the streams of events that a pod has.
@@ -44,7 +45,9 @@ type Config struct {
 	// Admission is how long a request waits for an orchestrator to accept it, where none can be reached: 10 s. Patience is
 	// the same for a stream that has begun: 60 s.
 	Admission, Patience time.Duration
-	Logger              *slog.Logger // nil means discard
+	// Limits of users; nil for none.
+	Limits *limits.Limiter
+	Logger *slog.Logger // nil means discard
 }
 
 // API serves the agent's endpoints. It is safe for concurrent use.
@@ -100,7 +103,7 @@ const filesPath = "/api/workspace/files/"
 
 // Routes adds the endpoints.
 func (a *API) Routes(mux *http.ServeMux) {
-	guard := edge.Guard{Auth: a.cfg.Auth, Describe: problem}
+	guard := edge.Guard{Auth: a.cfg.Auth, Limits: a.cfg.Limits, Describe: problem}
 	mux.Handle("POST /api/agent/invoke", guard.Identified(a.cfg.MaxBody, a.invoke))
 	mux.Handle("POST /api/agent/resume", guard.Identified(a.cfg.MaxBody, a.resume))
 	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(edge.Small, a.sessionEvents))

@@ -32,7 +32,7 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request, id auth.Identity) e
 		s, err := a.agent.Invoke(ctx, req)
 		return accepted(s, err)
 	})
-	return a.stream(auth.OnBehalf(r.Context(), id.User), w, r, f, mortal(req.GetOnDisconnect()))
+	return a.stream(r.Context(), w, r, id.User, f, mortal(req.GetOnDisconnect()))
 }
 
 func mortal(d agentv1.InvokeRequest_OnDisconnect) bool {
@@ -72,7 +72,7 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, id auth.Identity) e
 		}
 		return next, err
 	})
-	return a.stream(ctx, w, r, f, mortal(req.GetOnDisconnect()))
+	return a.stream(r.Context(), w, r, id.User, f, mortal(req.GetOnDisconnect()))
 }
 
 // taken reports whether decisions that are handed in again were taken the first time.
@@ -108,7 +108,7 @@ func (a *API) sessionEvents(w http.ResponseWriter, r *http.Request, id auth.Iden
 		return a.follow(ctx, session, after, until)
 	})
 	f.session, f.last, f.sent = session, after, after
-	return a.stream(auth.OnBehalf(r.Context(), id.User), w, r, f, false)
+	return a.stream(r.Context(), w, r, id.User, f, false)
 }
 
 // afterSeq reads where a client left off: its query, or what its EventSource remembers.

@@ -8,6 +8,8 @@ import (
 
 	"google.golang.org/grpc/status"
 
+	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 )
@@ -40,12 +42,19 @@ func dialectOf(r *http.Request) (*dialect, error) {
 
 // stream answers with the events of f. mortal says that the run dies with its client. The error is a refusal: nothing is
 // written yet.
-func (a *API) stream(ctx context.Context, w http.ResponseWriter, r *http.Request, f *feed, mortal bool) error {
+func (a *API) stream(
+	ctx context.Context, w http.ResponseWriter, r *http.Request, user ids.UserID, f *feed, mortal bool,
+) error {
 	names, err := dialectOf(r)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	place, err := a.cfg.Limits.Stream(ctx, user)
+	if err != nil {
+		return err
+	}
+	defer place.Leave()
+	ctx, cancel := context.WithCancel(auth.OnBehalf(ctx, user))
 	defer cancel()
 	var left func()
 	f.leave, left = a.cfg.Streams.Enter(mortal)

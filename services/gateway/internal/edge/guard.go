@@ -5,6 +5,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 )
 
 // Small is the limit of bodies that need no more, in bytes.
@@ -13,10 +14,11 @@ const Small = 16 << 10
 // Handler answers the request of a user. Its error is answered as a problem; nothing may be written before.
 type Handler func(w http.ResponseWriter, r *http.Request, user ids.UserID) error
 
-// Guard stands before the handlers of one part. Who asks is known before a byte of the body is read, and each route says
-// how large its bodies may be.
+// Guard stands before the handlers of one part. Who asks is known, and within the limits of users, before a byte of the
+// body is read, and each route says how large its bodies may be.
 type Guard struct {
-	Auth *auth.Authenticator
+	Auth   *auth.Authenticator
+	Limits *limits.Limiter // nil for none
 	// Describe makes a problem of an error.
 	Describe func(error) Problem
 }
@@ -31,21 +33,23 @@ func (g Guard) Identified(limit int64, h func(http.ResponseWriter, *http.Request
 	return g.open(limit, func(w http.ResponseWriter, r *http.Request) error {
 		id, err := g.Auth.Authenticate(r)
 		if err != nil {
-			return err
+			return g.Limits.Refused(r, err)
 		}
-		return h(w, r, id)
+		return g.Limits.Request(r, id.User, func() error { return h(w, r, id) })
 	})
 }
 
 // Anybody serves requests that are nobody's own. Where tokens prove users, one is needed all the same.
 func (g Guard) Anybody(limit int64, h func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return g.open(limit, func(w http.ResponseWriter, r *http.Request) error {
-		if g.Auth.Mode() == auth.JWT {
-			if _, err := g.Auth.Authenticate(r); err != nil {
-				return err
-			}
+		if g.Auth.Mode() != auth.JWT {
+			return h(w, r)
 		}
-		return h(w, r)
+		id, err := g.Auth.Authenticate(r)
+		if err != nil {
+			return g.Limits.Refused(r, err)
+		}
+		return g.Limits.Request(r, id.User, func() error { return h(w, r) })
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/quota"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
@@ -26,6 +27,8 @@ type Problem struct {
 	Reason  string     `json:"reason,omitempty"`
 	Outcome errs.Class `json:"outcome,omitempty"`
 	Nodes   any        `json:"available_nodes,omitempty"`
+	// Limit is told in headers.
+	Limit *quota.Met `json:"-"`
 }
 
 // BadRequest is an error of the client's own making.
@@ -49,14 +52,14 @@ func NewProblem(err error, view NodesView) Problem {
 	case errors.As(err, &call):
 		p.Status, p.Title, p.Detail = call.Reason.HTTPStatus(), call.Reason.Title(), call.Message
 		p.Type, p.Reason, p.Outcome = "https://hecaton.dev/problems/"+string(call.Reason), string(call.Reason), call.Class()
-		p.Error = call.Message
+		p.Error, p.Limit = call.Message, call.Limit
 		if len(call.Nodes) > 0 {
 			p.Nodes = view(call)
 		}
 	case errors.As(err, &no):
 		p.Status, p.Title, p.Detail = no.Reason.HTTPStatus(), no.Reason.Title(), no.Message
 		p.Type, p.Reason = "https://hecaton.dev/problems/"+string(no.Reason), string(no.Reason)
-		p.Error = no.Message
+		p.Error, p.Limit = no.Message, no.Limit
 	case errors.As(err, &who):
 		p.Status = who.HTTPStatus()
 	case errors.As(err, &bad), errors.As(err, &id):
@@ -84,6 +87,9 @@ func (p Problem) Write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", auth.Challenge)
+	}
+	if p.Limit != nil {
+		p.Limit.Headers(w.Header())
 	}
 	w.WriteHeader(p.Status)
 	_ = json.NewEncoder(w).Encode(p) // the client may be gone

@@ -9,18 +9,18 @@ import (
 
 // Request lets a user's request in and serves it. The error is serve's, or an *errs.Error of reason RATE_LIMITED.
 func (l *Limiter) Request(r *http.Request, user ids.UserID, serve func() error) error {
-	a, err := l.Enter(user, r.ContentLength)
+	a, err := l.Enter(user, 0)
 	if err != nil {
 		return err
 	}
 	defer a.Leave()
-	if a != nil && r.ContentLength < 0 {
+	if a != nil && r.ContentLength != 0 {
 		r.Body = &meter{r.Body, a}
 	}
 	return serve()
 }
 
-// meter has a body of unknown length paid for as it comes.
+// meter has a body paid for as it comes: what it announced may be no word of truth.
 type meter struct {
 	io.ReadCloser
 	account *Account

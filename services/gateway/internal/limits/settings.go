@@ -35,8 +35,13 @@ func (s Settings) Validate() error {
 			problems = append(problems, fmt.Errorf("limit-%s must not be negative; 0 is no limit", name))
 		}
 	}
-	if s.CallsBurst < 1 || s.ConnectsBurst < 1 || s.BytesBurst < 1 || s.FailedLoginsBurst < 1 {
-		problems = append(problems, errors.New("each limit-…-burst must be at least 1"))
+	for l := range names {
+		if r := s.rate(limit(l)); limit(l) < rates && !r.none() && r.burst < 1 {
+			problems = append(problems, fmt.Errorf("limit-%s-burst must be at least 1", names[l]))
+		}
+	}
+	if s.FailedLoginsPerSecond > 0 && s.FailedLoginsBurst < 1 {
+		problems = append(problems, errors.New("limit-failed-logins-burst must be at least 1"))
 	}
 	return errors.Join(problems...)
 }

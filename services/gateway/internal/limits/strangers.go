@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/http"
@@ -22,15 +23,23 @@ type strangers struct {
 	buckets map[string]*bucket
 }
 
-// Refused counts a login that failed, and returns the error for its client: err, or RATE_LIMITED where too many came from
-// the address. Whoever has a good token is not asked: behind a load balancer many share one address.
-func (l *Limiter) Refused(r *http.Request, err error) error {
-	var who *auth.Error
-	if l == nil || l.strange.rate.none() || !errors.As(err, &who) {
-		return err
+// Stranger counts a login that failed. The error is RATE_LIMITED where too many came from the address. Whoever has a good
+// token is not asked: behind a load balancer many share one address.
+func (l *Limiter) Stranger(r *http.Request) error {
+	if l == nil || l.strange.rate.none() {
+		return nil
 	}
 	if wait := l.strange.take(address(r), time.Now()); wait > 0 {
 		return l.met(failedLogins, int64(l.strange.rate.burst), 0, wait)
+	}
+	return nil
+}
+
+// Refused returns the error for a client whose request was not authenticated: err, or that of Stranger.
+func (l *Limiter) Refused(r *http.Request, err error) error {
+	var who *auth.Error
+	if errors.As(err, &who) {
+		return cmp.Or(l.Stranger(r), err)
 	}
 	return err
 }

@@ -101,6 +101,18 @@ func (c *Client) Report(ctx context.Context, stats *nodev1.GatewayStats, ttl tim
 	return resp.GetKnown(), err
 }
 
+// ShareUse tells what users took of their limits here, and what all pods together leave them; one share for each user. The
+// places are held for ttl.
+func (c *Client) ShareUse(ctx context.Context, ttl time.Duration, users []*nodev1.UserUse) ([]*nodev1.UserShare, error) {
+	resp, err := ask(ctx, c.Registry.ShareUse, &nodev1.ShareUseRequest{
+		GatewayId: string(c.gateway), Ttl: durationpb.New(ttl), Users: users,
+	})
+	if err == nil && len(resp.GetUsers()) != len(users) {
+		return nil, errCount
+	}
+	return resp.GetUsers(), err
+}
+
 // Resolve picks the node of a call.
 func (c *Client) Resolve(ctx context.Context, r *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error) {
 	return askTwice(ctx, c.Registry.ResolveNode, r)

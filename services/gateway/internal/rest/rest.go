@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/nodetype"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/presence"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
 )
@@ -27,13 +28,16 @@ type API struct {
 	Auth     *auth.Authenticator
 	Presence *presence.Client
 	Caller   Caller
+	Limits   *limits.Limiter // nil for none
 	// MaxBody bounds the body of a tool call, in bytes.
 	MaxBody int64
 }
 
 // Routes adds the endpoints, each with and without the /api prefix.
 func (a *API) Routes(mux *http.ServeMux) {
-	guard := edge.Guard{Auth: a.Auth, Describe: func(err error) edge.Problem { return edge.NewProblem(err, Available) }}
+	guard := edge.Guard{
+		Auth: a.Auth, Limits: a.Limits, Describe: func(err error) edge.Problem { return edge.NewProblem(err, Available) },
+	}
 	for _, prefix := range []string{"/api/node", "/node"} {
 		mux.Handle("GET "+prefix+"/devices", guard.User(edge.Small, a.devices))
 		mux.Handle("GET "+prefix+"/session/{id}", guard.User(edge.Small, a.session))

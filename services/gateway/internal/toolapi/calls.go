@@ -17,6 +17,7 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
 )
 
@@ -69,6 +70,7 @@ type openCall struct {
 	id     uint64
 	span   trace.Span
 	node   ids.NodeID
+	user   *limits.Account
 
 	// Guarded by the stream's mu.
 	pending   *router.Pending
@@ -144,7 +146,11 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 	c.mu.Unlock()
 
 	began := time.Now()
-	if err := c.admit(); err != nil {
+	err := c.admit()
+	if err == nil {
+		o.user, err = enter(c.Limits, call)
+	}
+	if err != nil {
 		c.Router.Refused(o.span, began, err)
 		o.fail(err)
 		return nil
@@ -286,6 +292,7 @@ func (o *openCall) fail(err error) {
 // end queues the last response of the call.
 func (o *openCall) end(last any) {
 	o.span.End()
+	o.user.Leave()
 	o.stream.queue(last, o)
 	<-o.stream.places
 }

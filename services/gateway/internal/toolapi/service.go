@@ -17,6 +17,7 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/presence"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
@@ -29,6 +30,8 @@ type Service struct {
 	Presence  *presence.Client
 	Fanout    *fanout.Fanout
 	Workflows *workflow.Runner
+	// Limits are those of the users whose calls share a stream ([Limited] has the others); nil for none.
+	Limits *limits.Limiter
 	// Tracing makes the spans of calls that share a stream; nil makes none.
 	Tracing *obs.Tracing
 	// Draining is closed when streams of calls shall end. Single calls are served for as long as there is a server: who makes

@@ -16,11 +16,15 @@ const maxProgress = 64
 
 // CallToolStream implements ToolService.
 func (s *Service) CallToolStream(req *toolv1.CallToolStreamRequest, stream grpc.ServerStreamingServer[toolv1.CallToolStreamResponse]) error {
+	account, err := enter(s.Limits, req)
+	if err != nil {
+		return err
+	}
+	defer account.Leave()
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
 	progress := make(chan *toolv1.Progress, maxProgress)
 	var answer *router.Answer
-	var err error
 	done := make(chan struct{})
 	go func() { // ends with the call; this method waits for it
 		defer close(done)

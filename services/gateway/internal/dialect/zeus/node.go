@@ -14,22 +14,23 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 )
 
 // node serves the sockets of extensions or desktops.
 func (z *Zeus) node(k *kind) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		user, node, problem := nodeParams(r, k)
-		if c := z.accept(w, r, k.name, user, problem); c != nil {
-			z.serve(c, k.name, func() conn.Handler { return z.beginNode(c, k, user, node) })
+		if c, s := z.accept(w, r, k.name, user, problem); c != nil {
+			z.serve(c, k.name, s, func() conn.Handler { return z.beginNode(c, k, user, node, s.account) })
 		}
 	}
 }
 
-func (z *Zeus) beginNode(c *conn.Conn, k *kind, user ids.UserID, node ids.NodeID) conn.Handler {
+func (z *Zeus) beginNode(c *conn.Conn, k *kind, user ids.UserID, node ids.NodeID, account *limits.Account) conn.Handler {
 	n := hub.NewNode(user, newInfo(k, node), c)
 	n.Ping.Frame = framePing
-	s := &nodeSession{Zeus: z, n: n, kind: k}
+	s := &nodeSession{Zeus: z, n: n, kind: k, account: account}
 	if err := z.Holder.Attach(z.ctx, n); err != nil {
 		s.refused(err)
 		return drop
@@ -47,8 +48,9 @@ func drop(b *frame.Buffer) bool {
 // nodeSession handles the frames of one node. Its methods run on the connection's reader.
 type nodeSession struct {
 	*Zeus
-	n    *hub.Node
-	kind *kind
+	n       *hub.Node
+	kind    *kind
+	account *limits.Account
 }
 
 // end runs when the connection begins to end.
@@ -75,6 +77,7 @@ func (s *nodeSession) send(data []byte) {
 
 // handle takes one frame, and reports whether somebody waited for it.
 func (s *nodeSession) handle(b *frame.Buffer) (asked bool) {
+	s.account.PayAndWait(s.ctx, len(b.Bytes()))
 	f, err := jsonrpc.Skim(b.Bytes())
 	switch {
 	case err != nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
 )
@@ -23,12 +24,15 @@ import (
 // web serves the sockets of web clients.
 func (z *Zeus) web(w http.ResponseWriter, r *http.Request) {
 	user, problem := webParams(r)
-	if c := z.accept(w, r, "web", user, problem); c != nil {
-		z.serve(c, "web", func() conn.Handler { return z.beginWeb(c, user) })
+	if c, s := z.accept(w, r, webClient, user, problem); c != nil {
+		z.serve(c, webClient, s, func() conn.Handler { return z.beginWeb(c, user, s.account) })
 	}
 }
 
-func (z *Zeus) beginWeb(c *conn.Conn, user ids.UserID) conn.Handler {
+// webClient is the kind of client that is no node.
+const webClient = "web"
+
+func (z *Zeus) beginWeb(c *conn.Conn, user ids.UserID, account *limits.Account) conn.Handler {
 	client := &hub.Web{User: user, Name: uuid.NewString(), Conn: c}
 	client.Ping.Frame = framePing
 	if err := z.Fanout.Join(z.ctx, client); err != nil {
@@ -37,13 +41,14 @@ func (z *Zeus) beginWeb(c *conn.Conn, user ids.UserID) conn.Handler {
 		return drop
 	}
 	c.OnEnd(func() { z.Fanout.Leave(client) })
-	return (&webSession{Zeus: z, client: client}).handle
+	return (&webSession{Zeus: z, client: client, account: account}).handle
 }
 
 // webSession handles the frames of one web client. Its methods run on the connection's reader.
 type webSession struct {
 	*Zeus
-	client *hub.Web
+	client  *hub.Web
+	account *limits.Account
 }
 
 func (s *webSession) send(data []byte) {
@@ -52,6 +57,7 @@ func (s *webSession) send(data []byte) {
 
 func (s *webSession) handle(b *frame.Buffer) bool {
 	defer b.Release()
+	s.account.PayAndWait(s.ctx, len(b.Bytes()))
 	f, err := jsonrpc.Skim(b.Bytes())
 	if err != nil {
 		s.Metrics.Frames.WithLabelValues("malformed").Inc()
@@ -81,7 +87,11 @@ func (s *webSession) extension() (ids.Node, error) {
 }
 
 func (s *webSession) getWorkflows(request []byte) {
-	key, err := s.extension()
+	var key ids.Node
+	err := s.account.Ask()
+	if err == nil {
+		key, err = s.extension()
+	}
 	if err == nil {
 		err = s.Router.Send(s.ctx, key, request, s.client.Name)
 	}
@@ -101,7 +111,10 @@ func (s *webSession) executeWorkflow(request []byte) {
 		s.send(errorFrame(err.Error()))
 		return
 	}
-	key, err := s.extension()
+	var key ids.Node
+	if err = s.account.Ask(); err == nil {
+		key, err = s.extension()
+	}
 	if err != nil {
 		s.send(workflow.Failed(describe(err)))
 		return

@@ -11,8 +11,10 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/metrics"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
@@ -27,6 +29,7 @@ type Config struct {
 	Fanout    *fanout.Fanout
 	Workflows *workflow.Runner
 	Metrics   *metrics.Metrics
+	Limits    *limits.Limiter // nil for none
 	// Refuse reports whether new sockets are refused, because the pod drains.
 	Refuse func() bool
 	Logger *slog.Logger
@@ -73,8 +76,8 @@ func (z *Zeus) Close() {
 }
 
 // serve runs a connection on goroutines of its own, so that net/http's, with the stack it grew, can end. begin does what
-// is to do first and returns the handler of frames.
-func (z *Zeus) serve(c *conn.Conn, client string, begin func() conn.Handler) {
+// is to do first and returns the handler of frames. s ends with the connection.
+func (z *Zeus) serve(c *conn.Conn, client string, s seat, begin func() conn.Handler) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if z.closed {
@@ -88,6 +91,7 @@ func (z *Zeus) serve(c *conn.Conn, client string, begin func() conn.Handler) {
 			z.mu.Lock()
 			delete(z.live, c)
 			z.mu.Unlock()
+			s.leave()
 			z.work.Done()
 		})
 	}()
@@ -108,31 +112,38 @@ var (
 )
 
 // accept upgrades a request whose user has been parsed; problem is why the connection may not stay, or nil. A client
-// that may not stay is told by close code, which a browser can read, unlike the status of a failed upgrade. It returns
-// nil where there is no connection to serve. The edge has checked the origin.
-func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, client string, user ids.UserID, problem *refusal) *conn.Conn {
+// that may not stay is told by close code, which a browser can read, unlike the status of a failed upgrade; a flood is told
+// by status, since an upgrade costs too much. It returns nil where there is no connection to serve. The edge has checked
+// the origin.
+func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, client string, user ids.UserID, problem *refusal) (*conn.Conn, seat) {
 	if z.Refuse() {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "this pod is shutting down, connect again", http.StatusServiceUnavailable)
-		return nil
+		return nil, seat{}
 	}
 	id, err := z.Auth.AuthenticateSocket(r, user)
 	if err != nil && problem == nil {
 		problem = &refusal{conn.NotAllowed, err.Error()}
 	}
+	s, err := z.seat(r, client, user, problem)
+	if err != nil {
+		edge.NewProblem(err, nil).Write(w)
+		return nil, seat{}
+	}
 	c, err := conn.Accept(w, r, id.Subprotocol, z.Conn)
 	if err != nil {
 		z.Logger.Debug("upgrade failed", "error", err)
-		return nil
+		s.leave()
+		return nil, seat{}
 	}
 	if problem != nil {
 		z.Logger.Info("connection refused", "reason", problem.reason.String(), "problem", problem.message)
 		c.Close(problem.reason)
-		z.serve(c, client, func() conn.Handler { return drop })
-		return nil
+		z.serve(c, client, s, func() conn.Handler { return drop })
+		return nil, seat{}
 	}
 	c.EndAt(id.Ends())
-	return c
+	return c, s
 }
 
 // detachTimeout bounds what is left to do for a connection that has ended.
