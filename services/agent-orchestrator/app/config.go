@@ -57,9 +57,26 @@ type Config struct {
 	DrainDelay    time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long clients have at shutdown to notice that the pod is not ready, while it still serves"`
 	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown, after drain-delay"`
 
+	Limits Limits `conf:"limit" env:"LIMIT_"`
+
 	Services auth.ServiceAuth
 	Log      obs.LogConfig
 	Trace    obs.TraceConfig
+}
+
+// Limits are what one user may have. 0 means no limit.
+type Limits struct {
+	Runs      int         `conf:"runs" env:"RUNS" default:"64" help:"runs of one user that are active at one time, on all pods together; 0 for no limit, here as in the others"`
+	Files     int         `conf:"files" env:"FILES" default:"2000" help:"files in one user's workspace"`
+	FileBytes config.Size `conf:"file-bytes" env:"FILE_BYTES" default:"128MiB" help:"bytes of all files in one user's workspace"`
+}
+
+// Validate reports what cannot work.
+func (l Limits) Validate() error {
+	if l.Runs < 0 || l.Files < 0 {
+		return errors.New("limit-runs and limit-files must not be negative; 0 is no limit")
+	}
+	return nil
 }
 
 // Validate reports what cannot work.

@@ -11,7 +11,8 @@ func (a *App) startEngine(ctx context.Context) error {
 	cfg := agent.Config{
 		// A pod that comes back under its name does not take itself for the one before.
 		Owner:   string(ids.NewGatewayID(a.cfg.PodName)),
-		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns, ResultBytes: int(a.cfg.MaxToolResult),
+		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns,
+		RunsPerUser: a.cfg.Limits.Runs, ResultBytes: int(a.cfg.MaxToolResult),
 		ToolTokens: a.cfg.ToolTokens, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}
 	a.metrics.MustRegister(agent.NewCensus(a.store, cfg))

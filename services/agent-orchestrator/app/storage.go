@@ -33,7 +33,8 @@ func (a *App) openFiles(ctx context.Context) (err error) {
 		redisclient.Measure(a.metrics, service, a.redis)
 	}
 	a.files, err = workspace.Open(ctx, workspace.Options{
-		URL: a.cfg.BlobURL.Reveal(), MaxBytes: int64(a.cfg.MaxFile), Redis: a.redis, Logger: a.log,
+		URL: a.cfg.BlobURL.Reveal(), MaxBytes: int64(a.cfg.MaxFile),
+		Room: workspace.Room{Files: a.cfg.Limits.Files, Bytes: int64(a.cfg.Limits.FileBytes)}, Redis: a.redis, Logger: a.log,
 	})
 	if err != nil {
 		return errors.Join(err, a.closeRedis())

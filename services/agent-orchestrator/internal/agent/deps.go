@@ -68,6 +68,8 @@ type Config struct {
 	DefaultWindow int
 	// MaxRuns bounds the active runs of this pod; 0 means 2000.
 	MaxRuns int
+	// RunsPerUser bounds the active runs of one user, on all pods; 0 means no limit.
+	RunsPerUser int
 	// MaxSteps is how many answers of the model a run takes where its request does not say; 0 means 50.
 	MaxSteps int
 	// ResultBytes is how much of a result the model is told; 0 means 64 KiB.

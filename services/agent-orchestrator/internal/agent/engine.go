@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
@@ -48,12 +49,13 @@ type Engine struct {
 	mu     sync.Mutex
 	runs   map[store.Ref]*run // guarded by mu
 	places int                // of MaxRuns that are taken; guarded by mu
+	users  map[ids.UserID]int // whose places they are; guarded by mu
 	closed bool               // guarded by mu
 }
 
 // New returns an Engine that Start sets to work.
 func New(cfg Config, deps Deps) *Engine {
-	e := &Engine{cfg: cfg.withDefaults(), deps: deps, poked: make(chan store.Ref, pokes), runs: make(map[store.Ref]*run)}
+	e := &Engine{cfg: cfg.withDefaults(), deps: deps, poked: make(chan store.Ref, pokes), runs: make(map[store.Ref]*run), users: make(map[ids.UserID]int)}
 	e.log = obs.OrDiscard(deps.Logger)
 	e.metrics = newMetrics(deps.Metrics, e.cfg.MaxRuns)
 	e.drain, e.endDrain = context.WithCancel(context.Background())
@@ -93,30 +95,39 @@ func (e *Engine) Active() int {
 	return len(e.runs)
 }
 
-// reserve takes a place among MaxRuns, for launch, abandon or leave. Stop waits for who has one.
-func (e *Engine) reserve() error {
+// reserve takes a place among MaxRuns, for launch, abandon or leave. Stop waits for who has one. most is how many runs the
+// store may find of the user for one more to begin: 0 for no limit, below 0 where this pod alone has all that one may have.
+func (e *Engine) reserve(user ids.UserID) (most int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return refusal.New(refusal.Unavailable, "this pod is stopping")
+		return 0, refusal.New(refusal.Unavailable, "this pod is stopping")
 	}
 	if e.places >= e.cfg.MaxRuns {
-		return refusal.New(refusal.Unavailable, "this pod has as many runs as it may have")
+		return 0, refusal.New(refusal.Unavailable, "this pod has as many runs as it may have")
 	}
-	e.place()
-	return nil
+	e.place(user)
+	// The store counts what has begun; of what is about to begin here it knows nothing yet.
+	if most = e.cfg.RunsPerUser; most > 0 && e.users[user] > most {
+		most = -1
+	}
+	return most, nil
 }
 
-// place takes a place, with mu held.
-func (e *Engine) place() {
+// place takes a place for a run of user, with mu held.
+func (e *Engine) place(user ids.UserID) {
 	e.places++
+	e.users[user]++
 	e.running.Add(1)
 }
 
 // leave gives a place back.
-func (e *Engine) leave() {
+func (e *Engine) leave(user ids.UserID) {
 	e.mu.Lock()
 	e.places--
+	if e.users[user]--; e.users[user] == 0 {
+		delete(e.users, user)
+	}
 	e.mu.Unlock()
 	e.running.Done()
 }
@@ -132,7 +143,7 @@ func (e *Engine) launch(r *run, state store.State) {
 		old.stop(store.ErrLeaseLost)
 	}
 	go func() {
-		defer e.leave()
+		defer e.leave(r.lease.User)
 		defer e.ended(r)
 		r.live(state)
 	}()
@@ -141,7 +152,7 @@ func (e *Engine) launch(r *run, state store.State) {
 // abandon gives up a run that has not begun, and its place.
 func (e *Engine) abandon(r *run) {
 	go func() {
-		defer e.leave()
+		defer e.leave(r.lease.User)
 		r.close()
 	}()
 }

@@ -31,7 +31,8 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	if err != nil {
 		return Started{}, err
 	}
-	if err := e.reserve(); err != nil {
+	most, err := e.reserve(user)
+	if err != nil {
 		return Started{}, err
 	}
 	session := ids.SessionID(req.GetSessionId())
@@ -44,6 +45,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		Ref: r.lease.Ref, Run: r.lease.Run, Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
 		Title: firstWords(req.GetMessage(), summaryBytes), Mode: s.mode(), Settings: sealed,
 		Message: tool.CleanText(req.GetMessage()), History: history(req.GetChatHistory()), IdempotencyKey: req.GetIdempotencyKey(),
+		MaxRuns: most,
 	})
 	if err != nil {
 		e.abandon(r)

@@ -100,7 +100,7 @@ func (e *Engine) adoptSome() int {
 		r := newRun(e, a.Lease, e.settingsOf(a))
 		r.log.InfoContext(r.hold, "run adopted", "steps", a.State.Run.Steps)
 		e.mu.Lock()
-		e.place() // also where requests took the last ones meanwhile
+		e.place(r.lease.User) // also where requests took the last ones meanwhile
 		e.mu.Unlock()
 		e.launch(r, a.State)
 	}

@@ -24,12 +24,12 @@ func (e *Engine) Resume(ctx context.Context, user ids.UserID, req *agentv1.Resum
 	if err != nil {
 		return Started{}, err
 	}
-	if err := e.reserve(); err != nil {
+	if decide.MaxRuns, err = e.reserve(user); err != nil {
 		return Started{}, err
 	}
 	lease, after, err := e.deps.Journal.Decide(ctx, decide)
 	if err != nil {
-		e.leave()
+		e.leave(user)
 		return Started{}, err
 	}
 	e.metrics.starts.WithLabelValues(causeResume).Inc()

@@ -25,6 +25,9 @@ type Begin struct {
 	Message string
 	// History becomes the session's first messages where it has none yet; Index and Run are set by the store.
 	History []Message
+	// MaxRuns is how many active runs of the user there may be for this one to begin fewer than; 0 means no limit, below 0
+	// that none may begin.
+	MaxRuns int
 	// IdempotencyKey, where not empty, names this request among the user's.
 	IdempotencyKey string
 }
@@ -43,7 +46,7 @@ func (e *AlreadyBegun) Error() string { return "store: the key has begun run " +
 // calls have all expired is ended first: they get the decision "timeout" and tool messages that say that nobody decided in
 // time.
 //
-// Errors: [*AlreadyBegun], [refusal.RunActive], [refusal.Interrupted].
+// Errors: [*AlreadyBegun], [refusal.RunActive], [refusal.Interrupted], [refusal.RunsLimited].
 func (s *Store) Begin(ctx context.Context, b Begin) (Lease, State, error) {
 	for field, id := range map[string]string{"user_id": string(b.User), "session_id": string(b.Session)} {
 		if err := ids.Check(field, id); err != nil {
@@ -63,8 +66,9 @@ type beginning struct {
 	Begin
 	change int64 // names what this Begin does
 
-	kept   kept
-	before *AlreadyBegun
+	kept    kept
+	before  *AlreadyBegun
+	running int // active runs of the user
 }
 
 // attempt writes and reads in one step. What is written depends on the session being idle, or absent; what is read says
@@ -93,6 +97,8 @@ func (a *beginning) attempt(ctx context.Context, s *Store) error {
 			return err
 		}
 		return a.attempt(ctx, s)
+	case a.MaxRuns != 0 && a.running >= a.MaxRuns:
+		return runsLimited(a.MaxRuns, a.running)
 	default:
 		return errUnmet // it has ended meanwhile
 	}
@@ -103,6 +109,7 @@ const beginSession = `INSERT INTO sessions (id, user_id, session_id, title, stat
 		last_index, covered, answer, steps, streaming, cancel, token, owner, lease_until, change, created, updated)
 	SELECT ?, ?, ?, ?, 'running', ?, ?, '', 0, ?, 0, 0, 0, '', 0, 1, ?, {now} + ?, ?, {now}, {now}
 	WHERE NOT EXISTS (SELECT 1 FROM begun WHERE user_id = ? AND key = ? AND run_id <> ?)
+		AND (` + countRuns + `) < ?
 	ON CONFLICT (user_id, session_id) DO UPDATE SET status = 'running', mode = excluded.mode, run_id = excluded.run_id,
 		finish_reason = '', last_index = sessions.last_index + 1, answer = 0, steps = 0, streaming = '', cancel = 0,
 		token = sessions.token + 1, owner = excluded.owner, lease_until = excluded.lease_until, change = excluded.change,
@@ -122,7 +129,7 @@ func (a *beginning) statements() ([]statement, error) {
 	out := []statement{
 		{sql: beginSession, args: []any{
 			id, user, session, plain(a.Title), plain(a.Mode), a.Run, len(a.History) + 1, a.Owner, a.TTL.Milliseconds(), a.change,
-			user, plain(a.IdempotencyKey), a.Run,
+			user, plain(a.IdempotencyKey), a.Run, user, fewerThan(a.MaxRuns),
 		}},
 		{
 			sql: `INSERT INTO details (session, settings) SELECT id, ?` + thisBegin +
@@ -147,6 +154,9 @@ func (a *beginning) statements() ([]statement, error) {
 			sql:  intoMessages + ` SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
 			args: append(append([]any{i + 1}, values...), id),
 		})
+	}
+	if a.MaxRuns != 0 {
+		out = append(out, runsOf(a.User, &a.running))
 	}
 	a.before = nil
 	if a.IdempotencyKey != "" {

@@ -25,11 +25,14 @@ type Decide struct {
 	Settings []byte
 	// Messages are appended; the store sets Index and Run. The calls of the answer before them still count as the last's.
 	Messages []Message
+	// MaxRuns is as in Begin.
+	MaxRuns int
 }
 
 // Decide takes an interrupted run up again. Of several that decide the same interrupt exactly one succeeds.
 //
-// Errors: [refusal.SessionNotFound], [refusal.AlreadyDecided] where the session does not wait for that interrupt.
+// Errors: [refusal.SessionNotFound], [refusal.AlreadyDecided] where the session does not wait for that interrupt,
+// [refusal.RunsLimited].
 func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
 	change := newChange()
 	var k *kept
@@ -44,6 +47,9 @@ func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
 			return nil // an earlier attempt has done it
 		case k.Status != Interrupted || k.Interrupt.GetInterruptId() != d.InterruptID:
 			return refusal.New(refusal.AlreadyDecided, "session %q does not wait for this decision any more", string(d.Session))
+		}
+		if err := s.mayRun(ctx, d.User, d.MaxRuns); err != nil {
+			return err
 		}
 		statements, err := decideStatements(k, &d, change)
 		if err != nil {

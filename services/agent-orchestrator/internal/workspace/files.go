@@ -100,6 +100,14 @@ func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string,
 	if int64(len(data)) > s.maxBytes {
 		return tooLarge(path, s.maxBytes)
 	}
+	done, err := s.writes.take(ctx, user)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := s.makeRoom(ctx, user, key, int64(len(data))); err != nil {
+		return refuse(ctx, err, path)
+	}
 	err = s.change(ctx, user, key, func() error {
 		return s.bucket.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: contentType(mimeType, path, data)})
 	})

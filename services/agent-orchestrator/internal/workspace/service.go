@@ -21,11 +21,16 @@ const part = 64 << 10
 // Service is WorkspaceService: the files of the user on whose behalf a request is made.
 type Service struct {
 	agentv1.UnimplementedWorkspaceServiceServer
-	store *Store
+	store   *Store
+	uploads *turns
 }
 
+// uploads bounds what of one user is received at one time: each file is in memory until it is whole. The others stay where
+// they are.
+const uploads = 4
+
 // NewService returns a service of the files in a store.
-func NewService(store *Store) *Service { return &Service{store: store} }
+func NewService(store *Store) *Service { return &Service{store: store, uploads: newTurns(uploads)} }
 
 // ListFiles implements WorkspaceService.
 func (s *Service) ListFiles(ctx context.Context, req *agentv1.ListFilesRequest) (*agentv1.ListFilesResponse, error) {
@@ -84,6 +89,11 @@ func (s *Service) PutFile(stream grpc.ClientStreamingServer[agentv1.PutFileReque
 	if err := CheckPath(path); err != nil {
 		return err // before the bytes come
 	}
+	done, err := s.uploads.take(stream.Context(), user)
+	if err != nil {
+		return err
+	}
+	defer done()
 	data, err := s.receive(stream, path)
 	if err != nil {
 		return err

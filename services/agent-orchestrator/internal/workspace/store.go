@@ -34,6 +34,8 @@ type Options struct {
 	URL string
 	// MaxBytes bounds a file; 0 means DefaultMaxBytes.
 	MaxBytes int64
+	// Room is what one user may keep.
+	Room Room
 	// Redis is where listings and small files are cached; nil for no cache. It stays the caller's.
 	Redis redis.UniversalClient
 	// Logger is told when the cache cannot be used; nil means discard.
@@ -56,6 +58,8 @@ type Store struct {
 	bucket   *blob.Bucket
 	onDisk   bool
 	maxBytes int64
+	room     Room
+	writes   *turns // one at a time: each sees what the one before left
 	cache    *cache
 }
 
@@ -65,7 +69,7 @@ var disk [64]sync.RWMutex
 
 // Open opens the storage. It does not ask whether S3 answers.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	s := &Store{maxBytes: o.MaxBytes, cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
+	s := &Store{maxBytes: o.MaxBytes, room: o.Room, writes: newTurns(1), cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
 	if s.maxBytes == 0 {
 		s.maxBytes = DefaultMaxBytes
 	}

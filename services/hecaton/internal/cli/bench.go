@@ -15,6 +15,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/faults"
@@ -153,6 +155,9 @@ func (c benchConfig) cluster(ctx context.Context, e Env) (*embedded.Cluster, err
 	o := embedded.Options{
 		Gateways: c.Gateways, Model: embedded.Model{Offline: true}, Services: c.Services, Version: e.build(), Logger: e.logger(c.Log),
 		Auth: auth.Config{Mode: auth.Trusted},
+		// A few users make all the load: their limits are not what is measured.
+		Gateway:      func(_ int, cfg *gateway.Config) { cfg.Limits = gateway.Config{}.Limits },
+		Orchestrator: func(_ int, cfg *orchestrator.Config) { cfg.Limits = orchestrator.Limits{} },
 	}
 	if c.Secret != "" {
 		o.Auth = auth.Config{Mode: auth.JWT, Secret: c.Secret, Issuer: c.Issuer, Audience: c.Audience}

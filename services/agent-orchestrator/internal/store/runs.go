@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/quota"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+// countRuns counts the active runs of a user. Beginnings that another pod writes at the same moment are not seen: several
+// pods may pass the limit by what each begins at once.
+const countRuns = `SELECT count(*) FROM sessions WHERE user_id = ? AND status = 'running'`
+
+// fewerThan is the count that has to be greater than that of the user's runs.
+func fewerThan(most int) int {
+	if most == 0 {
+		return math.MaxInt32
+	}
+	return most
+}
+
+// runsOf counts into running.
+func runsOf(user ids.UserID, running *int) statement {
+	return statement{sql: countRuns, args: []any{string(user)}, row: func(scan func(...any) error) error {
+		var n int64
+		err := scan(&n)
+		*running = int(n)
+		return err
+	}}
+}
+
+// mayRun refuses what would be one run of the user too many.
+func (s *Store) mayRun(ctx context.Context, user ids.UserID, most int) error {
+	if most == 0 {
+		return nil
+	}
+	var running int
+	if err := s.db.read(ctx, []statement{runsOf(user, &running)}); err != nil {
+		return err
+	}
+	if running >= most {
+		return runsLimited(most, running)
+	}
+	return nil
+}
+
+// retryRuns is when to ask again: nobody knows when a run will end.
+const retryRuns = 5 * time.Second
+
+func runsLimited(most, running int) error {
+	if most < 0 { // those of one pod alone are as many
+		most = running
+	}
+	e := refusal.New(refusal.RunsLimited, "this user has %d active runs, as many as one may have; wait until one ends, or cancel one", running)
+	e.Limit = &quota.Met{Name: "runs", Limit: int64(most), RetryAfter: retryRuns}
+	return e
+}

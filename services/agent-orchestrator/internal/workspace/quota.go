@@ -1,0 +1,62 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"gocloud.dev/blob"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/quota"
+	"github.com/hecaton-dev/hecaton/pkg/refusal"
+)
+
+// Room is how much one user may keep; what is 0 is without limit.
+type Room struct {
+	Files int
+	Bytes int64
+}
+
+// retryFull is when to come back to a full workspace: only its user knows when there will be room.
+const retryFull = time.Minute
+
+// makeRoom checks that a file of size bytes has room. The storage itself says what is there: no count of ours could differ from
+// it. Who asks holds the user's turn, so that of two files in this pod the second sees the first.
+func (s *Store) makeRoom(ctx context.Context, user ids.UserID, key string, size int64) error {
+	if s.room == (Room{}) {
+		return nil
+	}
+	files, bytes := 1, size
+	all := s.bucket.List(&blob.ListOptions{Prefix: home(user)})
+	for {
+		object, err := all.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if object.IsDir || object.Key == key { // it will be replaced
+			continue
+		}
+		files, bytes = files+1, bytes+object.Size
+	}
+	switch {
+	case s.room.Files > 0 && files > s.room.Files:
+		return full("files", int64(s.room.Files), 0, fmt.Sprintf("this user has as many files as one may have, %d", s.room.Files))
+	case s.room.Bytes > 0 && bytes > s.room.Bytes:
+		left := max(0, s.room.Bytes-(bytes-size))
+		return full("file_bytes", s.room.Bytes, left, fmt.Sprintf(
+			"the file has %d bytes; of the %d that a user's files may have, %d are left", size, s.room.Bytes, left))
+	}
+	return nil
+}
+
+func full(name string, limit, left int64, why string) error {
+	e := refusal.New(refusal.StorageFull, "%s; delete some first", why)
+	e.Limit = &quota.Met{Name: name, Limit: limit, Remaining: left, RetryAfter: retryFull}
+	return e
+}
