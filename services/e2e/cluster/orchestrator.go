@@ -83,6 +83,9 @@ func (o *Orchestrator) config() orchestrator.Config {
 		cfg.LLM, cfg.OpenAIURL, cfg.OpenAIModel = orchestrator.LLMOpenAI, o.c.opts.Model, modeltest.Model
 	}
 	cfg.Addresses.Private = true // models and MCP servers of tests are on loopback
+	if !o.c.opts.Limits {
+		cfg.Limits = orchestrator.Limits{}
+	}
 	if o.c.opts.Orchestrator != nil {
 		o.c.opts.Orchestrator(o.i, &cfg)
 	}

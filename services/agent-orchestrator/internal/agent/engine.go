@@ -95,23 +95,20 @@ func (e *Engine) Active() int {
 	return len(e.runs)
 }
 
-// reserve takes a place among MaxRuns, for launch, abandon or leave. Stop waits for who has one. most is how many runs the
-// store may find of the user for one more to begin: 0 for no limit, below 0 where this pod alone has all that one may have.
-func (e *Engine) reserve(user ids.UserID) (most int, err error) {
+// reserve takes a place among MaxRuns, for launch, abandon or leave. Stop waits for who has one. full says that
+// this pod alone has as many runs of the user as one may have.
+func (e *Engine) reserve(user ids.UserID) (full bool, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
-		return 0, refusal.New(refusal.Unavailable, "this pod is stopping")
+		return false, refusal.New(refusal.Unavailable, "this pod is stopping")
 	}
 	if e.places >= e.cfg.MaxRuns {
-		return 0, refusal.New(refusal.Unavailable, "this pod has as many runs as it may have")
+		return false, refusal.New(refusal.Unavailable, "this pod has as many runs as it may have")
 	}
 	e.place(user)
 	// The store counts what has begun; of what is about to begin here it knows nothing yet.
-	if most = e.cfg.RunsPerUser; most > 0 && e.users[user] > most {
-		most = -1
-	}
-	return most, nil
+	return e.cfg.RunsPerUser > 0 && e.users[user] > e.cfg.RunsPerUser, nil
 }
 
 // place takes a place for a run of user, with mu held.

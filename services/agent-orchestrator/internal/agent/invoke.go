@@ -31,7 +31,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	if err != nil {
 		return Started{}, err
 	}
-	most, err := e.reserve(user)
+	full, err := e.reserve(user)
 	if err != nil {
 		return Started{}, err
 	}
@@ -45,7 +45,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		Ref: r.lease.Ref, Run: r.lease.Run, Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
 		Title: firstWords(req.GetMessage(), summaryBytes), Mode: s.mode(), Settings: sealed,
 		Message: tool.CleanText(req.GetMessage()), History: history(req.GetChatHistory()), IdempotencyKey: req.GetIdempotencyKey(),
-		MaxRuns: most,
+		MaxRuns: e.cfg.RunsPerUser, Full: full,
 	})
 	if err != nil {
 		e.abandon(r)

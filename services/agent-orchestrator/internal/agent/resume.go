@@ -24,7 +24,7 @@ func (e *Engine) Resume(ctx context.Context, user ids.UserID, req *agentv1.Resum
 	if err != nil {
 		return Started{}, err
 	}
-	if decide.MaxRuns, err = e.reserve(user); err != nil {
+	if decide.Full, err = e.reserve(user); err != nil {
 		return Started{}, err
 	}
 	lease, after, err := e.deps.Journal.Decide(ctx, decide)
@@ -73,6 +73,7 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 	}
 	return store.Decide{
 		Ref: ref, Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor, InterruptID: state.Interrupt.GetInterruptId(), Calls: calls, Settings: sealed,
+		MaxRuns: e.cfg.RunsPerUser,
 	}, s, nil
 }
 

@@ -25,9 +25,10 @@ type Begin struct {
 	Message string
 	// History becomes the session's first messages where it has none yet; Index and Run are set by the store.
 	History []Message
-	// MaxRuns is how many active runs of the user there may be for this one to begin fewer than; 0 means no limit, below 0
-	// that none may begin.
+	// MaxRuns is how many active runs the user may have; 0 means no limit. Full says that there are as many, whatever the store
+	// has of them yet.
 	MaxRuns int
+	Full    bool
 	// IdempotencyKey, where not empty, names this request among the user's.
 	IdempotencyKey string
 }
@@ -97,8 +98,8 @@ func (a *beginning) attempt(ctx context.Context, s *Store) error {
 			return err
 		}
 		return a.attempt(ctx, s)
-	case a.MaxRuns != 0 && a.running >= a.MaxRuns:
-		return runsLimited(a.MaxRuns, a.running)
+	case a.Full, a.MaxRuns != 0 && a.running >= a.MaxRuns:
+		return runsLimited(a.MaxRuns)
 	default:
 		return errUnmet // it has ended meanwhile
 	}
@@ -129,7 +130,7 @@ func (a *beginning) statements() ([]statement, error) {
 	out := []statement{
 		{sql: beginSession, args: []any{
 			id, user, session, plain(a.Title), plain(a.Mode), a.Run, len(a.History) + 1, a.Owner, a.TTL.Milliseconds(), a.change,
-			user, plain(a.IdempotencyKey), a.Run, user, fewerThan(a.MaxRuns),
+			user, plain(a.IdempotencyKey), a.Run, user, fewerThan(a.MaxRuns, a.Full),
 		}},
 		{
 			sql: `INSERT INTO details (session, settings) SELECT id, ?` + thisBegin +

@@ -25,8 +25,9 @@ type Decide struct {
 	Settings []byte
 	// Messages are appended; the store sets Index and Run. The calls of the answer before them still count as the last's.
 	Messages []Message
-	// MaxRuns is as in Begin.
+	// MaxRuns and Full are as in Begin.
 	MaxRuns int
+	Full    bool
 }
 
 // Decide takes an interrupted run up again. Of several that decide the same interrupt exactly one succeeds.
@@ -48,7 +49,7 @@ func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
 		case k.Status != Interrupted || k.Interrupt.GetInterruptId() != d.InterruptID:
 			return refusal.New(refusal.AlreadyDecided, "session %q does not wait for this decision any more", string(d.Session))
 		}
-		if err := s.mayRun(ctx, d.User, d.MaxRuns); err != nil {
+		if err := s.mayRun(ctx, d); err != nil {
 			return err
 		}
 		statements, err := decideStatements(k, &d, change)

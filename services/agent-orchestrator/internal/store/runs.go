@@ -15,8 +15,11 @@ import (
 const countRuns = `SELECT count(*) FROM sessions WHERE user_id = ? AND status = 'running'`
 
 // fewerThan is the count that has to be greater than that of the user's runs.
-func fewerThan(most int) int {
-	if most == 0 {
+func fewerThan(most int, full bool) int {
+	switch {
+	case full:
+		return 0
+	case most == 0:
 		return math.MaxInt32
 	}
 	return most
@@ -33,16 +36,19 @@ func runsOf(user ids.UserID, running *int) statement {
 }
 
 // mayRun refuses what would be one run of the user too many.
-func (s *Store) mayRun(ctx context.Context, user ids.UserID, most int) error {
-	if most == 0 {
+func (s *Store) mayRun(ctx context.Context, d Decide) error {
+	switch {
+	case d.Full:
+		return runsLimited(d.MaxRuns)
+	case d.MaxRuns == 0:
 		return nil
 	}
 	var running int
-	if err := s.db.read(ctx, []statement{runsOf(user, &running)}); err != nil {
+	if err := s.db.read(ctx, []statement{runsOf(d.User, &running)}); err != nil {
 		return err
 	}
-	if running >= most {
-		return runsLimited(most, running)
+	if running >= d.MaxRuns {
+		return runsLimited(d.MaxRuns)
 	}
 	return nil
 }
@@ -50,11 +56,8 @@ func (s *Store) mayRun(ctx context.Context, user ids.UserID, most int) error {
 // retryRuns is when to ask again: nobody knows when a run will end.
 const retryRuns = 5 * time.Second
 
-func runsLimited(most, running int) error {
-	if most < 0 { // those of one pod alone are as many
-		most = running
-	}
-	e := refusal.New(refusal.RunsLimited, "this user has %d active runs, as many as one may have; wait until one ends, or cancel one", running)
+func runsLimited(most int) error {
+	e := refusal.New(refusal.RunsLimited, "this user has %d active runs, as many as one may have; wait until one ends, or cancel one", most)
 	e.Limit = &quota.Met{Name: "runs", Limit: int64(most), RetryAfter: retryRuns}
 	return e
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/calls"
@@ -33,6 +34,14 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 func start(t *testing.T, o embedded.Options) *embedded.Cluster {
 	t.Helper()
 	o.Gateways, o.Model.Offline = 2, true
+	change := o.Gateway
+	o.Gateway = func(i int, c *gateway.Config) {
+		c.Limits = gateway.Config{}.Limits // few users make all the load
+		if change != nil {
+			change(i, c)
+		}
+	}
+	o.Orchestrator = func(_ int, c *orchestrator.Config) { c.Limits = orchestrator.Limits{} }
 	c, err := embedded.Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
