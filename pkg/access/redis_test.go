@@ -1,6 +1,7 @@
 package access_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,7 +101,7 @@ func allowed(t *testing.T, c *redis.Client, command string) bool {
 			return false
 		}
 	}
-	return redis.HasErrorPrefix(err, "") || strings.HasPrefix(err.Error(), "ERR") || err == redis.Nil
+	return redis.HasErrorPrefix(err, "") || strings.HasPrefix(err.Error(), "ERR") || errors.Is(err, redis.Nil)
 }
 
 // serveRedis starts the Redis that is deployed.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/embedded"
 	"github.com/hecaton-dev/hecaton/pkg/testkit/pgserver"
+	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
 )
 
 var sharedPostgres = shared{kind: postgresKind(), env: "TEST_POSTGRES_URL"}
@@ -39,14 +40,14 @@ func Postgres(t testing.TB) string {
 // PostgresServer is a Server that keeps its data while it is stopped.
 type PostgresServer struct{ *Server }
 
-// OwnPostgres starts a PostgreSQL for this test alone; it ends with the test. TEST_POSTGRES_URL is not consulted. On a
-// machine without PostgreSQL the test is skipped.
-func OwnPostgres(t testing.TB) *PostgresServer {
+// OwnPostgres starts a PostgreSQL for this test alone; it ends with the test. With a certificate it takes TLS too.
+// TEST_POSTGRES_URL is not consulted. On a machine without PostgreSQL the test is skipped.
+func OwnPostgres(t testing.TB, certificate ...tlsfiles.Config) *PostgresServer {
 	t.Helper()
 	if !pgserver.Installed() {
 		withoutPostgres(t)
 	}
-	return &PostgresServer{own(t, postgresKind())}
+	return &PostgresServer{own(t, postgresKind(certificate...))}
 }
 
 // URL is that of the database "postgres", the same before and after a restart.
@@ -104,15 +105,18 @@ func administer(t testing.TB, program string, args ...string) {
 }
 
 // postgresKind is a server with a data directory of its own, which is there from its first start until it is dropped.
-func postgresKind() kind {
-	c := &cluster{}
+func postgresKind(certificate ...tlsfiles.Config) kind {
+	c := &cluster{certificate: certificate}
 	return kind{name: "postgres", sources: []source{
 		{name: "postgres on this machine", start: c.start, drop: c.drop},
 	}}
 }
 
 // cluster is what PostgreSQL calls the data of one server.
-type cluster struct{ dir string }
+type cluster struct {
+	dir         string
+	certificate []tlsfiles.Config // of the server; one at most
+}
 
 func (c *cluster) start(port int) (backend, error) {
 	if !pgserver.Installed() {
@@ -139,8 +143,20 @@ func (c *cluster) start(port int) (backend, error) {
 
 // run starts the server on the data. Nothing waits for the disk: what is written outlives the server, not the machine.
 func (c *cluster) run(port int) (*process, error) {
-	cmd, err := pgserver.Command(c.dir, loopback, port, "fsync=off", "full_page_writes=off", "max_connections=300",
-		"shared_buffers=32MB", "max_wal_size=64MB", "dynamic_shared_memory_type=mmap")
+	settings := []string{
+		"fsync=off", "full_page_writes=off", "max_connections=300", "shared_buffers=32MB", "max_wal_size=64MB", "dynamic_shared_memory_type=mmap",
+	}
+	for _, files := range c.certificate {
+		for setting, file := range map[string]string{"ssl_cert_file": files.Cert, "ssl_key_file": files.Key} {
+			own, err := pgserver.Own(c.dir, file)
+			if err != nil {
+				return nil, err
+			}
+			settings = append(settings, setting+"="+own)
+		}
+		settings = append(settings, "ssl=on")
+	}
+	cmd, err := pgserver.Command(c.dir, loopback, port, settings...)
 	if err != nil {
 		return nil, err
 	}

@@ -11,9 +11,13 @@ begin() {
   kubectl create namespace "$release"
   kubectl config set-context --current --namespace="$release" >/dev/null
   openssl rand -hex 32 | tr -d '\n' >"$K8S_STATE/jwt-secret"
+  # shellcheck disable=SC2046 # words
   kubectl create secret generic "$release" --from-file=jwt-secret="$K8S_STATE/jwt-secret" \
     --from-literal=service-token="$(openssl rand -hex 32)" --from-literal=secret-keys="$(openssl rand -base64 32)" \
-    --from-literal=postgresql-password="$(openssl rand -hex 16)"
+    --from-literal=postgresql-password="$(openssl rand -hex 16)" \
+    $(for of in nats-password-{gateway,node-registry,agent-orchestrator,routes} redis-password-{node-registry,agent-orchestrator}; do
+      echo "--from-literal=$of=k$(openssl rand -hex 24)"
+    done)
   kubectl label nodes node1 node3 example.org/bus=here
   # Every node is this machine: a directory of it is a volume that all of them see.
   install -d -o 65532 -g 65532 "$K8S_STATE/files"

@@ -71,6 +71,19 @@ func Command(dir, host string, port int, settings ...string) (*exec.Cmd, error) 
 	return command(dir, "postgres", args)
 }
 
+// Own copies a file into dir, where only the server may read it, as it wants of its certificate's key.
+func Own(dir, file string) (string, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	own := filepath.Join(dir, filepath.Base(file))
+	if err := os.WriteFile(own, raw, 0o600); err != nil {
+		return "", err
+	}
+	return own, chown(own)
+}
+
 func data(dir string) string { return filepath.Join(dir, "data") }
 
 // command is a program that runs in dir.

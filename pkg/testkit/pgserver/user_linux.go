@@ -15,20 +15,38 @@ func asServer(program *exec.Cmd) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
+	uid, gid, err := server()
+	if err != nil {
+		return err
+	}
+	program.SysProcAttr.Credential = &syscall.Credential{Uid: uid, Gid: gid}
+	return chown(program.Dir)
+}
+
+// chown gives a file to whom the server runs as.
+func chown(path string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	uid, gid, err := server()
+	if err != nil {
+		return err
+	}
+	return os.Chown(path, int(uid), int(gid))
+}
+
+// server is whom the server runs as where the caller is root.
+func server() (uid, gid uint32, err error) {
 	other, err := user.Lookup("postgres")
 	if err != nil {
 		if other, err = user.Lookup("nobody"); err != nil {
-			return err
+			return 0, 0, err
 		}
 	}
-	uid, err := strconv.ParseUint(other.Uid, 10, 32)
+	u, err := strconv.ParseUint(other.Uid, 10, 32)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	gid, err := strconv.ParseUint(other.Gid, 10, 32)
-	if err != nil {
-		return err
-	}
-	program.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	return os.Chown(program.Dir, int(uid), int(gid))
+	g, err := strconv.ParseUint(other.Gid, 10, 32)
+	return uint32(u), uint32(g), err
 }

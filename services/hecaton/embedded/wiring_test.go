@@ -13,7 +13,10 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/node"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 )
 
@@ -75,4 +78,28 @@ func TestServersOfThisProcessLetNobodyIn(t *testing.T) {
 
 func withUser(url, user, password string) string {
 	return strings.Replace(url, "://", "://"+user+":"+password+"@", 1)
+}
+
+// Nor does it get in where gateways take large answers from each other, whatever it knows of the gateway.
+func TestPeersPortLetsNobodyIn(t *testing.T) {
+	t.Parallel()
+	addr := fmt.Sprintf("127.0.0.1:%d", testkit.FreePort())
+	c := start(t, embedded.Options{Gateway: func(_ int, c *gateway.Config) { c.PeerAddr = addr }})
+	id := bus.Token(c.Gateways[0].ID)
+	for _, preface := range []string{"hecaton-peer/1 " + id + " \n", "hecaton-peer/2 " + id + " \n\n", "hecaton-peer/2 " + id + " nonce\n" + strings.Repeat("0", 64) + "\n"} {
+		raw, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = raw.SetDeadline(time.Now().Add(10 * time.Second))
+		fmt.Fprint(raw, preface)
+		said := ""
+		for lines := bufio.NewScanner(raw); lines.Scan(); {
+			if said = lines.Text(); said == "welcome" {
+				t.Errorf("%q is welcome", preface)
+				break
+			}
+		}
+		_ = raw.Close()
+	}
 }

@@ -46,7 +46,14 @@ func openPostgres(ctx context.Context, url string, log *slog.Logger) (*postgres,
 	if err != nil {
 		return nil, fmt.Errorf("store: the URL of PostgreSQL: %w", err) // pgx leaves the password out
 	}
-	db := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
+	renewed := stdlib.OptionBeforeConnect(func(_ context.Context, c *pgx.ConnConfig) error {
+		fresh, err := pgx.ParseConfig(url) // reads the files of certificates, which are renewed in place
+		if err == nil {
+			c.TLSConfig, c.Fallbacks = fresh.TLSConfig, fresh.Fallbacks
+		}
+		return err
+	})
+	db := stdlib.OpenDB(*config, renewed, stdlib.OptionAfterConnect(func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, keysOnly)
 		return err
 	}))
