@@ -67,6 +67,11 @@ func (c *cluster) gateway(name, orchestrator string) (pod, error) {
 	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry.GRPC, Orchestrator: orchestrator})
 }
 
+// limited starts one that holds users to their limits.
+func (c *cluster) limited(name string) (pod, error) {
+	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry.GRPC, Limits: true})
+}
+
 func (c *cluster) start(role string, w wiring) (pod, error) {
 	w.Log = c.level
 	child, err := proc.Start(role, w, c.log)

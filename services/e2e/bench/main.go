@@ -71,6 +71,14 @@ func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writ
 			return err
 		}
 	}
+	if o.Flood.Rounds > 0 {
+		fmt.Fprintf(log, "beside a flood of %d calls a second\n", o.Flood.Offered)
+		result, err := c.measureFlood(ctx, o.Flood)
+		if err != nil {
+			return err
+		}
+		r.Flood = &result
+	}
 	if o.IdleNodes > 0 {
 		fmt.Fprintf(log, "%d idle nodes\n", o.IdleNodes)
 		result, err := c.measureIdle(ctx, o)

@@ -27,6 +27,8 @@ type options struct {
 
 	Agents agentOptions
 
+	Flood floodOptions
+
 	// JSON is the file for the figures; "" for none.
 	JSON string
 	// Profiles is a directory for profiles of the pods, taken for ProfileFor after the rounds of each point; "" for none.
@@ -54,6 +56,15 @@ type agentOptions struct {
 	Only string
 }
 
+// floodOptions say how long to look at who is beside a flood; without Rounds nothing is.
+type floodOptions struct {
+	// Rounds is how often the quiet user is alone and beside the flood, each for Segment.
+	Rounds  int
+	Segment time.Duration
+	// Offered is how many calls a second the flood makes, or tries to.
+	Offered int
+}
+
 // partScale is the part that is measured only where it is asked for, or tasted.
 const partScale = "scale"
 
@@ -75,6 +86,7 @@ func everything() options {
 			Streams: 1000, Words: 100, StreamRounds: 3, StreamPace: 50 * time.Millisecond, StreamSlow: 3 * time.Second,
 			Waiting: 2000,
 		},
+		Flood: floodOptions{Rounds: 9, Segment: 2 * time.Second, Offered: 2000},
 	}
 	for _, size := range []int{smallResult, largeResult} {
 		for _, workers := range []int{1, 64, 512} {
@@ -99,6 +111,7 @@ func taste() options {
 			Streams: 100, Words: 20, StreamRounds: 1, StreamPace: 20 * time.Millisecond, StreamSlow: 300 * time.Millisecond,
 			Waiting: 100,
 		},
+		Flood: floodOptions{Rounds: 2, Segment: 300 * time.Millisecond, Offered: 1000},
 	}
 }
 
@@ -108,7 +121,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	smoke := flags.Bool("smoke", false, "a taste in less than a minute, with figures that prove nothing")
 	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
 	nodes := flags.Int("nodes", 0, "how many nodes stand at the two gateways of scale (default 20000, with -smoke 400)")
-	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
+	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
 	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
@@ -127,7 +140,7 @@ func parse(args []string, help io.Writer) (options, error) {
 		o.Scale = scaleOptions{} // as long as half of all the rest, and best without what that left behind
 	}
 	if *rounds > 0 {
-		o.Rounds, o.Agents.Rounds = *rounds, *rounds
+		o.Rounds, o.Agents.Rounds, o.Flood.Rounds = *rounds, *rounds, *rounds
 	}
 	if *nodes > 1 && o.Scale.Nodes > 0 {
 		o.Scale.Nodes = *nodes / 2 * 2
@@ -138,8 +151,15 @@ func parse(args []string, help io.Writer) (options, error) {
 
 // keep leaves out all but one part.
 func (o *options) keep(only string) error {
+	flood := o.Flood
+	if only != "" {
+		o.Flood = floodOptions{}
+	}
 	switch only {
 	case "":
+		return nil
+	case "flood":
+		*o = options{Flood: flood, JSON: o.JSON, Level: o.Level}
 		return nil
 	case "idle":
 		o.Points, o.Scale, o.Agents = nil, scaleOptions{}, agentOptions{}
@@ -162,5 +182,5 @@ func (o *options) keep(only string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no column %q; there are %v, idle, scale, agent, and of agent %q", only, o.Points, agentParts)
+	return fmt.Errorf("no column %q; there are %v, idle, flood, scale, agent, and of agent %q", only, o.Points, agentParts)
 }

@@ -18,6 +18,7 @@ type report struct {
 	CPUs     int
 	Columns  []column
 	Agents   *agentReport `json:",omitempty"`
+	Flood    *besideFlood `json:",omitempty"`
 	Idle     *idle        `json:",omitempty"`
 	Scale    *scale       `json:",omitempty"`
 	Duration time.Duration
@@ -125,6 +126,9 @@ func (r *report) write(w io.Writer) error {
 	}
 	if r.Agents != nil {
 		r.Agents.write(w)
+	}
+	if r.Flood != nil {
+		r.Flood.write(w)
 	}
 	if r.Idle != nil {
 		r.Idle.write(w)

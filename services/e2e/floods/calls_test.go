@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	perSecond = 100
-	burst     = 200
+	perSecond = 20
+	burst     = 40
 )
 
 // fewCalls has limits of calls that are quick to meet.

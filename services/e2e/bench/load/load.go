@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 // Call makes one call for a worker and returns the size of the result in bytes. Each worker makes one at a time.
@@ -22,6 +24,8 @@ type Job struct {
 	// For bounds the time in which calls begin, Calls their number.
 	For   time.Duration
 	Calls int
+	// Every is how long after the end of a call its worker makes the next one; 0 is at once.
+	Every time.Duration
 }
 
 // Result is what a Job took.
@@ -79,6 +83,9 @@ func Run(ctx context.Context, job Job) (Result, error) {
 					return
 				}
 				samples[i] = append(samples[i], time.Since(begin))
+				if job.Every > 0 && !sleep.For(ctx, job.Every) {
+					return
+				}
 			}
 		})
 	}
