@@ -34,8 +34,11 @@ func (a *App) closeTools(context.Context) error {
 }
 
 // openSources finds the tools of runs, and of those who try them.
-func (a *App) openSources(context.Context) (err error) {
+func (a *App) openSources(ctx context.Context) (err error) {
 	saved := toolbox.NewSaved(a.store, a.box, a.log)
+	if err := saved.SealAll(ctx); err != nil {
+		return err
+	}
 	servers := mcp.NewSource(mcp.Options{Guard: a.guard, Saved: saved, Stdio: a.cfg.MCPStdio, Logger: a.log})
 	if a.oauth, err = oauth.NewSource(a.cfg.OAuth, saved, a.log); err != nil {
 		return err

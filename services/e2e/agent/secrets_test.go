@@ -41,6 +41,7 @@ func (l *logs) String() string {
 // What must be read nowhere but where it belongs. Each is unlike anything that the pods say themselves.
 const (
 	keyOfModel, keyOfServer, headerOfServer = "sk-modelkey-51fe", "mcpkey-77aa", "headervalue-02bd"
+	keyInAddress                            = "addresskey-61d3"
 	tokenOfProvider, refreshOfProvider      = "accesstoken-9c1d", "refreshtoken-4e0f"
 	thePrompt, theArguments, theResult      = "promptmark-aa01", "argumentmark-bb02", "resultmark-cc03"
 	theAnswer, theReason, theOrder, theFile = "answermark-dd04", "reasonmark-ee05", "ordermark-ff06", "filemark-0a07"
@@ -48,7 +49,7 @@ const (
 )
 
 var (
-	keys    = []string{keyOfModel, keyOfServer, headerOfServer, tokenOfProvider, refreshOfProvider}
+	keys    = []string{keyOfModel, keyOfServer, headerOfServer, keyInAddress, tokenOfProvider, refreshOfProvider}
 	private = append([]string{
 		thePrompt, theArguments, theResult, theAnswer, theReason, theOrder, theFile, theErrorOfModel, theErrorOfNode,
 	}, keys...)
@@ -117,7 +118,7 @@ func (p *person) useEverything(out *outside) string {
 	}
 	model := object{"llm_config": object{"apiKey": keyOfModel}}
 	saved := note(p.post(0, toolsPath, object{
-		"type": "mcp", "name": "pages", "base_url": out.mcp.URL, "api_key": keyOfServer, "headers": object{"X-Team": headerOfServer},
+		"type": "mcp", "name": "pages", "base_url": out.mcp.URL + "?key=" + keyInAddress, "api_key": keyOfServer, "headers": object{"X-Team": headerOfServer},
 	}))
 	note(p.post(1, toolsPath, object{"type": "oauth", "name": "github", "access_token": tokenOfProvider, "refresh_token": refreshOfProvider}))
 	note(p.post(1, toolsPath+"/mcp/validate", object{"name": "x", "base_url": "http://127.0.0.1:1/", "api_key": keyOfServer}))
@@ -148,7 +149,7 @@ func (p *person) useEverything(out *outside) string {
 			modeltest.ToolCall{ID: "writes", Name: "workspace_write", Args: object{"path": theFile + ".txt", "content": theResult}},
 			modeltest.ToolCall{ID: "task", Name: "task", Args: object{"description": theArguments, "prompt": thePrompt}}),
 		modeltest.Say(theAnswer), // of the sub-agent
-		modeltest.Say("Cut: ", theAnswer).Cut(1), modeltest.Say(theAnswer),
+		modeltest.Say("Cut: ", theAnswer).Cut(1), modeltest.Say("Cut: ", theAnswer),
 		modeltest.Raw("data: {"+theErrorOfModel+"\n\n"),
 		modeltest.Status(401, nil, `{"error":{"message":"`+theErrorOfModel+` `+keyOfModel+`"}}`))
 	run := p.w.Gateways[0].Invoke(p, p.name, p.body(asks("click"), model, object{"message": thePrompt}))

@@ -81,8 +81,8 @@ func (s *Store) CreateTool(ctx context.Context, t SavedTool) (SavedTool, error) 
 	t.Created = time.UnixMilli(time.Now().UnixMilli()) // as exact as it is kept
 	t.Updated = t.Created
 	insert := statement{
-		sql: `INSERT INTO tools (user_id, id, type, name, enabled, config, secrets, created, updated)
-			SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM tools WHERE user_id = ?) < ?`,
+		sql: `INSERT INTO tools (user_id, id, type, name, enabled, config, secrets, created, updated, in_clear)
+			SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, 0 WHERE (SELECT count(*) FROM tools WHERE user_id = ?) < ?`,
 		args: []any{
 			string(t.User), plain(t.ID), plain(t.Type), plain(t.Name), digit(t.Enabled), t.Config, t.Secrets, millis(t.Created),
 			millis(t.Updated), string(t.User), MaxSavedTools,
@@ -114,7 +114,7 @@ func (s *Store) CreateTool(ctx context.Context, t SavedTool) (SavedTool, error) 
 func (s *Store) UpdateTool(ctx context.Context, t SavedTool) (SavedTool, error) {
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		err := s.db.write(ctx, []statement{{
-			sql: `UPDATE tools SET type = ?, name = ?, enabled = ?, config = ?, secrets = ?, updated = ? WHERE user_id = ? AND id = ?`,
+			sql: `UPDATE tools SET type = ?, name = ?, enabled = ?, config = ?, secrets = ?, updated = ?, in_clear = 0 WHERE user_id = ? AND id = ?`,
 			args: []any{
 				plain(t.Type), plain(t.Name), digit(t.Enabled), t.Config, t.Secrets, time.Now().UnixMilli(), string(t.User), plain(t.ID),
 			},
@@ -133,6 +133,38 @@ func (s *Store) UpdateTool(ctx context.Context, t SavedTool) (SavedTool, error) 
 		return SavedTool{}, err
 	}
 	return s.GetTool(ctx, t.User, t.ID)
+}
+
+// ToolsInClear returns tools of whichever users that were kept before all that may be a secret was sealed, those behind a tool.
+func (s *Store) ToolsInClear(ctx context.Context, after SavedTool, limit int) (out []SavedTool, err error) {
+	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		out = nil
+		return s.db.read(ctx, []statement{{
+			sql: `SELECT user_id, id, config, secrets, updated FROM tools WHERE in_clear = 1 AND (user_id, id) > (?, ?)
+				ORDER BY user_id, id LIMIT ?`,
+			args: []any{string(after.User), after.ID, limit},
+			row: func(scan func(...any) error) error {
+				var t SavedTool
+				var user string
+				var updated int64
+				err := scan(&user, &t.ID, &t.Config, &t.Secrets, &updated)
+				t.User, t.Updated = ids.UserID(user), moment(updated)
+				out = append(out, t)
+				return err
+			},
+		}})
+	})
+	return out, err
+}
+
+// SealTool keeps what is the same tool, sealed, unless it was changed meanwhile.
+func (s *Store) SealTool(ctx context.Context, t SavedTool) error {
+	return s.retry(ctx, shortPatience, func(ctx context.Context) error {
+		return s.db.write(ctx, []statement{{
+			sql:  `UPDATE tools SET config = ?, secrets = ?, in_clear = 0 WHERE user_id = ? AND id = ? AND updated = ?`,
+			args: []any{t.Config, t.Secrets, string(t.User), plain(t.ID), millis(t.Updated)},
+		}})
+	})
 }
 
 // DeleteTool removes one. Errors: [refusal.ToolNotFound].

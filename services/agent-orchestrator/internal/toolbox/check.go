@@ -58,7 +58,7 @@ func (c checker) whole(kind, name string, o open, s secrets) error {
 		return errors.Join(header("access_token", s.AccessToken), header("refresh_token", s.RefreshToken))
 	}
 	return c.server(&agentv1.McpServer{
-		BaseUrl: o.BaseURL, TransportType: o.Transport, Command: o.Command, Args: o.Args,
+		BaseUrl: s.BaseURL, TransportType: o.Transport, Command: s.Command, Args: s.Args,
 		ApiKey: s.APIKey, Headers: s.Headers, Env: s.Env,
 	})
 }

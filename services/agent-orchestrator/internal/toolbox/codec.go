@@ -22,12 +22,10 @@ const (
 	typeOAuth = "oauth"
 )
 
-// open is what of a saved tool its user may read again.
+// open is what of a saved tool is kept in clear.
 type open struct {
-	BaseURL   string   `json:"base_url,omitempty"`
+	address            // of a tool that was saved before addresses were sealed; never written
 	Transport string   `json:"transport_type,omitempty"`
-	Command   string   `json:"command,omitempty"`
-	Args      []string `json:"args,omitempty"`
 	Prompts   []string `json:"prompts,omitempty"`
 	ExpiresAt int64    `json:"expires_at,omitempty"`
 	// Trusted says that the user believes what the server says of its tools.
@@ -36,8 +34,9 @@ type open struct {
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// secrets are what nobody may.
+// secrets are what is sealed: nobody reads them again, but for the address, which its user is shown without what may be a key.
 type secrets struct {
+	address
 	APIKey       string            `json:"api_key,omitempty"`
 	Headers      map[string]string `json:"headers,omitempty"`
 	Env          map[string]string `json:"env,omitempty"`
@@ -93,7 +92,7 @@ func purpose(id string) seal.Purpose { return seal.ToolSecrets + seal.Purpose(" 
 
 // write fills in what a tool keeps.
 func (c codec) write(t *store.SavedTool, o open, s secrets) error {
-	o.Secrets = s.names()
+	o.Secrets, o.address = s.names(), address{}
 	config, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("toolbox: encode a tool: %w", err)
@@ -105,6 +104,17 @@ func (c codec) write(t *store.SavedTool, o open, s secrets) error {
 	t.Config = config
 	t.Secrets, err = c.box.Seal(purpose(t.ID), t.User, plain)
 	return err
+}
+
+// read returns what a tool keeps.
+func (c codec) read(t store.SavedTool) (o open, s secrets, err error) {
+	if o, err = c.open(t); err == nil {
+		s, err = c.secrets(t)
+	}
+	if s.empty() {
+		s.address = o.address
+	}
+	return o, s, err
 }
 
 func (codec) open(t store.SavedTool) (o open, err error) {
@@ -128,19 +138,24 @@ func (c codec) secrets(t store.SavedTool) (s secrets, err error) {
 	return s, nil
 }
 
-// message is a saved tool as its user sees it.
+// message is a saved tool as its user sees it. One whose seal does not open any more is shown without its address, so that it
+// can be deleted.
 func (c codec) message(t store.SavedTool) (*agentv1.SavedTool, error) {
 	o, err := c.open(t)
 	if err != nil {
 		return nil, err
 	}
+	at := address{}
 	var trusted *bool
 	if t.Type == typeMCP {
 		trusted = proto.Bool(o.Trusted)
+		if _, s, err := c.read(t); err == nil {
+			at = s.shown()
+		}
 	}
 	return &agentv1.SavedTool{
 		Id: t.ID, Type: t.Type, Name: t.Name, Enabled: proto.Bool(t.Enabled), Trusted: trusted,
-		BaseUrl: o.BaseURL, TransportType: o.Transport, Command: o.Command, Args: o.Args, Prompts: o.Prompts,
+		BaseUrl: at.BaseURL, TransportType: o.Transport, Command: at.Command, Args: at.Args, Prompts: o.Prompts,
 		ExpiresAt: float64(o.ExpiresAt), Secrets: o.Secrets,
 		CreatedAt: timestamppb.New(t.Created), UpdatedAt: timestamppb.New(t.Updated),
 	}, nil
@@ -148,14 +163,9 @@ func (c codec) message(t store.SavedTool) (*agentv1.SavedTool, error) {
 
 func server(t store.SavedTool, o open, s secrets) *agentv1.McpServer {
 	return &agentv1.McpServer{
-		Name: t.Name, BaseUrl: o.BaseURL, TransportType: o.Transport, ApiKey: s.APIKey, Headers: s.Headers,
-		Command: o.Command, Args: o.Args, Env: s.Env, Prompts: o.Prompts,
+		Name: t.Name, BaseUrl: s.BaseURL, TransportType: o.Transport, ApiKey: s.APIKey, Headers: s.Headers,
+		Command: s.Command, Args: s.Args, Env: s.Env, Prompts: o.Prompts,
 	}
-}
-
-// sameServer reports whether two configurations lead to the same MCP server.
-func sameServer(a, b open) bool {
-	return a.Transport == b.Transport && a.BaseURL == b.BaseURL && a.Command == b.Command && slices.Equal(a.Args, b.Args)
 }
 
 func grant(t store.SavedTool, o open, s secrets) *agentv1.OAuthGrant {

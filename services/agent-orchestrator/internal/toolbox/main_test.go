@@ -45,6 +45,7 @@ type box struct {
 // options of a box; all have a default.
 type options struct {
 	public   bool // refuse private addresses
+	stdio    bool // let users start servers
 	provider string
 	keys     []config.Secret
 	store    *store.Store
@@ -84,7 +85,7 @@ func start(t *testing.T, o options) *box {
 	}
 	t.Cleanup(grants.Close)
 	server := toolbox.NewServer(toolbox.Parts{
-		Store: b.store, Box: sealer, Guard: guard, Gateways: b.nodes, OAuth: grants,
+		Store: b.store, Box: sealer, Guard: guard, Gateways: b.nodes, OAuth: grants, Stdio: o.stdio,
 		MCP: mcp.NewSource(mcp.Options{Guard: guard, Saved: b.saved}),
 	})
 	b.ToolboxServiceClient = agentv1.NewToolboxServiceClient(dial(t, server))

@@ -21,6 +21,8 @@ type Store interface {
 	CreateTool(ctx context.Context, t store.SavedTool) (store.SavedTool, error)
 	UpdateTool(ctx context.Context, t store.SavedTool) (store.SavedTool, error)
 	DeleteTool(ctx context.Context, user ids.UserID, id string) error
+	ToolsInClear(ctx context.Context, after store.SavedTool, limit int) ([]store.SavedTool, error)
+	SealTool(ctx context.Context, t store.SavedTool) error
 	UseOnce(ctx context.Context, mark string, until time.Time) (first bool, err error)
 }
 
@@ -66,13 +68,13 @@ func (s *Saved) each(ctx context.Context, user ids.UserID, kind string, with fun
 		if t.Type != kind || !t.Enabled {
 			continue
 		}
-		o, err := s.codec.open(t)
+		o, sec, err := s.codec.read(t)
 		if err == nil {
-			var sec secrets
-			if sec, err = s.codec.secrets(t); err == nil {
-				with(t, o, sec)
-				continue
+			with(t, o, sec)
+			if !o.empty() { // a pod of the version before has written it since this one started
+				s.seal(ctx, t)
 			}
+			continue
 		}
 		s.log.ErrorContext(ctx, "a saved tool cannot be read", "tool", t.ID, "error", err)
 	}
@@ -89,11 +91,7 @@ func (s *Saved) Rotate(ctx context.Context, user ids.UserID, provider, oldRefres
 		if t.Type != typeOAuth || t.Name != provider {
 			continue
 		}
-		o, err := s.codec.open(t)
-		if err != nil {
-			return err
-		}
-		sec, err := s.codec.secrets(t)
+		o, sec, err := s.codec.read(t)
 		if err != nil || sec.RefreshToken != oldRefresh {
 			return err
 		}

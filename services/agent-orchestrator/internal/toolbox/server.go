@@ -131,11 +131,7 @@ func (s *Server) UpdateTool(ctx context.Context, req *agentv1.UpdateToolRequest)
 	if in.GetType() != t.Type {
 		return nil, invalid("type is %s and cannot change; create another tool", t.Type)
 	}
-	kept, err := s.codec.open(t)
-	if err != nil {
-		return nil, err
-	}
-	sec, err := s.codec.secrets(t)
+	kept, sec, err := s.codec.read(t)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +151,7 @@ func (s *Server) UpdateTool(ctx context.Context, req *agentv1.UpdateToolRequest)
 // fill puts a request together with what is kept, checks the whole and seals it.
 func (s *Server) fill(t *store.SavedTool, in *agentv1.SavedTool, kept open, sec secrets) error {
 	o := open{
-		BaseURL: in.GetBaseUrl(), Transport: in.GetTransportType(), Command: in.GetCommand(), Args: in.GetArgs(), Prompts: in.GetPrompts(),
+		Transport: in.GetTransportType(), Prompts: in.GetPrompts(),
 		ExpiresAt: int64(in.GetExpiresAt()),
 	}
 	if t.Type == typeMCP && o.Transport == "" {
@@ -164,10 +160,15 @@ func (s *Server) fill(t *store.SavedTool, in *agentv1.SavedTool, kept open, sec 
 	if in.AccessToken == nil && in.GetExpiresAt() == 0 {
 		o.ExpiresAt = kept.ExpiresAt
 	}
+	at, err := sec.address.with(in)
+	if err != nil {
+		return err
+	}
 	if o.Trusted = in.GetTrusted(); in.Trusted == nil { // trust is in a server, not in its name
-		o.Trusted = kept.Trusted && sameServer(kept, o)
+		o.Trusted = kept.Trusted && kept.Transport == o.Transport && at.same(sec.address)
 	}
 	sec = sec.with(in)
+	sec.address = at
 	if err := s.check.whole(t.Type, t.Name, o, sec); err != nil {
 		return err
 	}

@@ -1,0 +1,39 @@
+package toolbox
+
+import (
+	"context"
+
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
+)
+
+// atOnce is how many tools are sealed between two looks.
+const atOnce = 200
+
+// SealAll seals the addresses of tools that were saved before addresses were: nothing readable is left. Pods that start together
+// share the work; what cannot be sealed is logged.
+func (s *Saved) SealAll(ctx context.Context) error {
+	var last store.SavedTool
+	for {
+		tools, err := s.store.ToolsInClear(ctx, last, atOnce)
+		if err != nil || len(tools) == 0 {
+			return err
+		}
+		for _, last = range tools {
+			s.seal(ctx, last)
+		}
+	}
+}
+
+// seal leaves a tool whose own seal does not open: its key is gone, and its user has to delete it.
+func (s *Saved) seal(ctx context.Context, t store.SavedTool) {
+	o, sec, err := s.codec.read(t)
+	if err == nil {
+		err = s.codec.write(&t, o, sec)
+	}
+	if err == nil {
+		err = s.store.SealTool(ctx, t)
+	}
+	if err != nil {
+		s.log.ErrorContext(ctx, "the address of a saved tool is kept in clear", "tool", t.ID, "error", err)
+	}
+}
