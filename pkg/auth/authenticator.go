@@ -13,11 +13,10 @@ import (
 // Authenticator knows users. It is safe for concurrent use.
 type Authenticator struct {
 	// static after construction
-	mode    Mode
-	origins Origins
-	verify  verifier
-	parser  *jwt.Parser
-	remote  *remoteKeys // nil without a JWKS URL
+	mode   Mode
+	verify verifier
+	parser *jwt.Parser
+	remote *remoteKeys // nil without a JWKS URL
 }
 
 // Identity is who is calling.
@@ -50,17 +49,11 @@ func New(cfg Config, log *slog.Logger) (*Authenticator, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	origins, err := ParseOrigins(cfg.Origins)
-	if err != nil {
-		return nil, err
-	}
 	if cfg.Mode == Trusted {
-		if len(cfg.Origins) == 0 {
-			origins = loopbackOrigins
-		}
-		return &Authenticator{mode: Trusted, origins: origins}, nil
+		return &Authenticator{mode: Trusted}, nil
 	}
-	a := &Authenticator{mode: JWT, origins: origins}
+	a := &Authenticator{mode: JWT}
+	var err error
 	switch {
 	case cfg.Secret.First() != "":
 		a.verify = secretVerifier(cfg.Secret)

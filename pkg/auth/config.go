@@ -41,17 +41,13 @@ type Config struct {
 	Issuer    string        `conf:"jwt-issuer" env:"JWT_ISSUER" help:"required iss of a token; may be empty with JWT_SECRET only, which accepts any"`
 	Audience  string        `conf:"jwt-audience" env:"JWT_AUDIENCE" help:"required aud of a token; may be empty with JWT_SECRET only, which accepts any"`
 	Leeway    time.Duration `conf:"jwt-leeway" env:"JWT_LEEWAY" default:"10s" help:"how far the issuer's clock may be off"`
-	Origins   []string      `conf:"allowed-origins" env:"ALLOWED_ORIGINS" help:"web origins and extensions that may call, such as chrome-extension://<id> or https://*.example.org"`
 }
 
 // Validate reports what cannot work.
 func (c Config) Validate() error {
 	var problems []error
-	if _, err := ParseOrigins(c.Origins); err != nil {
-		problems = append(problems, fmt.Errorf("ALLOWED_ORIGINS: %w", err))
-	}
 	if c.Mode == Trusted {
-		return errors.Join(problems...)
+		return nil
 	}
 	if c.Leeway < 0 || c.Leeway > Grace {
 		problems = append(problems, fmt.Errorf("JWT_LEEWAY is %s; 0 to 1m is allowed", c.Leeway))

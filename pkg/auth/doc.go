@@ -1,8 +1,8 @@
-// Package auth says who is calling, and whether from a place that may (docs/architecture.md, "Identity").
+// Package auth says who is calling (docs/architecture.md, "Identity").
 //
 // Users are known by a JWT, or, in trusted mode, by the id they name: that mode is for a cluster that listens on
-// loopback only. [Authenticator.Authenticate] is for REST, [Authenticator.AuthenticateSocket] for WebSockets,
-// [Authenticator.CheckOrigin] comes before both. Services know each other by mutual TLS or a shared token ([ServiceAuth]).
+// loopback only. [Authenticator.Authenticate] is for REST, [Authenticator.AuthenticateSocket] for WebSockets; pages
+// that may not call are kept out before both (package webguard). Services know each other by mutual TLS or a shared token ([ServiceAuth]).
 //
 // What the package promises:
 //

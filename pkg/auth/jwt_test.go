@@ -261,8 +261,6 @@ func TestConfig(t *testing.T) {
 		"a URL of no kind": {auth.Config{JWKSURL: "ftp://x/keys"}, "not an http or https URL"},
 		"no URL":           {auth.Config{JWKSURL: "keys"}, "not an http or https URL"},
 		"a wide leeway":    {auth.Config{Secret: secret, Leeway: time.Hour}, "JWT_LEEWAY"},
-		"an origin":        {auth.Config{Secret: secret, Origins: []string{"example.org"}}, `"example.org" is not an origin`},
-		"one when trusted": {auth.Config{Mode: auth.Trusted, Origins: []string{"example.org"}}, "is not an origin"},
 	} {
 		if name != "two keys" && (tt.cfg.PublicKey != "" || tt.cfg.JWKSURL != "") {
 			tt.cfg.Issuer, tt.cfg.Audience = issuer, audience
@@ -322,9 +320,9 @@ func TestConfigFromEnvironment(t *testing.T) {
 	t.Parallel()
 	var c auth.Config
 	err := config.Load(&c, config.Sources{Environ: []string{
-		"AUTH_MODE=jwt", "JWT_SECRET=" + secret.Reveal(), "ALLOWED_ORIGINS=chrome-extension://abc, https://*.example.org",
+		"AUTH_MODE=jwt", "JWT_SECRET=" + secret.Reveal(),
 	}})
-	if err != nil || c.Leeway != 10*time.Second || len(c.Origins) != 2 {
+	if err != nil || c.Leeway != 10*time.Second {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if err := config.Load(new(auth.Config), config.Sources{Environ: []string{"AUTH_MODE=off"}}); err == nil {

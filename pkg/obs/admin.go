@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,31 +21,43 @@ import (
 const checkTimeout = 900 * time.Millisecond
 
 // Admin serves the admin port of one pod: /livez, /readyz, /metrics and /debug/pprof. It is for operators; it belongs on
-// an address that the public cannot reach.
+// an address that the public cannot reach. What else may come, [AdminDoor] says.
 type Admin struct {
 	// static after construction
-	addr    string
-	metrics prometheus.Gatherer
-	ready   *lifecycle.Ready
-	log     *slog.Logger
-	mux     *http.ServeMux
-	server  *http.Server
+	opts   AdminOptions
+	door   *adminDoor
+	mux    *http.ServeMux
+	server *http.Server
 
 	// set by Listen
 	listener net.Listener
 }
 
-// NewAdmin returns an Admin for addr. A nil logger means discard.
-func NewAdmin(addr string, metrics prometheus.Gatherer, ready *lifecycle.Ready, log *slog.Logger) *Admin {
-	a := &Admin{addr: addr, metrics: metrics, ready: ready, log: OrDiscard(log), mux: http.NewServeMux()}
+// AdminOptions are what an [Admin] needs.
+type AdminOptions struct {
+	Addr    string
+	Door    AdminDoor
+	Metrics prometheus.Gatherer
+	Ready   *lifecycle.Ready
+	Logger  *slog.Logger // nil means discard
+}
+
+// NewAdmin returns an Admin.
+func NewAdmin(o AdminOptions) (*Admin, error) {
+	o.Logger = OrDiscard(o.Logger)
+	door, err := o.Door.open(o.Addr, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	a := &Admin{opts: o, door: door, mux: http.NewServeMux()}
 	a.routes()
 	a.server = &http.Server{
 		Handler:           a.Handler(),
 		ReadHeaderTimeout: 5 * time.Second,
 		IdleTimeout:       time.Minute,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		ErrorLog:          slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelWarn),
 	}
-	return a
+	return a, nil
 }
 
 // AddTo makes the server a part of g. Added first, it answers probes until everything else has stopped.
@@ -57,7 +68,7 @@ func (a *Admin) AddTo(g *lifecycle.Group) {
 
 // Listen opens the port; from then on Addr knows it.
 func (a *Admin) Listen(ctx context.Context) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.addr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.opts.Addr)
 	if err != nil {
 		return fmt.Errorf("admin port: %w", err)
 	}
@@ -105,9 +116,8 @@ func (a *Admin) Close(context.Context) error {
 // Handle adds what a service has beyond the usual; call it before Listen. The pattern is that of [http.ServeMux].
 func (a *Admin) Handle(pattern string, h http.Handler) { a.mux.Handle(pattern, h) }
 
-// Handler returns what the port serves. Pages that a browser shows cannot change anything: who can reach the port of a
-// cluster on a laptop is also every site that its owner visits.
-func (a *Admin) Handler() http.Handler { return http.NewCrossOriginProtection().Handler(a.mux) }
+// Handler returns what the port serves.
+func (a *Admin) Handler() http.Handler { return a.door.wrap(a.mux) }
 
 func (a *Admin) routes() {
 	mux := a.mux
@@ -115,22 +125,18 @@ func (a *Admin) routes() {
 		writeJSON(w, http.StatusOK, map[string]any{"status": "alive"})
 	})
 	mux.HandleFunc("GET /readyz", a.readyz)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics, promhttp.HandlerOpts{
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+	mux.Handle("GET /metrics", promhttp.HandlerFor(a.opts.Metrics, promhttp.HandlerOpts{
+		ErrorLog:          slog.NewLogLogger(a.opts.Logger.Handler(), slog.LevelWarn),
 		EnableOpenMetrics: true, // the only form that has exemplars
 	}))
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	profiles(mux)
 }
 
 // readyz answers 200, or 503 with the conditions that fail and why.
 func (a *Admin) readyz(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), checkTimeout)
 	defer cancel()
-	failing := a.ready.Failing(ctx)
+	failing := a.opts.Ready.Failing(ctx)
 	if len(failing) == 0 {
 		writeJSON(w, http.StatusOK, map[string]any{"status": "ready"})
 		return

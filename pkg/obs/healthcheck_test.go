@@ -29,7 +29,7 @@ func healthcheck(t *testing.T, environ []string, args ...string) error {
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
 	ready := lifecycle.NewReady("redis")
-	admin := obs.NewAdmin("127.0.0.1:0", prometheus.NewRegistry(), ready, nil)
+	admin := newAdmin(t, obs.AdminOptions{Addr: "127.0.0.1:0", Metrics: prometheus.NewRegistry(), Ready: ready})
 	if err := admin.Listen(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,13 @@ const (
 	FileTooLarge    Reason = "FILE_TOO_LARGE"
 )
 
+// Where it comes from, or the form it comes in, is one that a web page can make a browser send.
+const (
+	HostRefused        Reason = "HOST_REFUSED"
+	OriginRefused      Reason = "ORIGIN_REFUSED"
+	ContentTypeRefused Reason = "CONTENT_TYPE_REFUSED"
+)
+
 // What it names is not there, or is not the user's: nobody can tell which.
 const (
 	SessionNotFound Reason = "SESSION_NOT_FOUND"
@@ -65,29 +72,32 @@ type row struct {
 }
 
 var table = map[Reason]row{
-	InvalidArgument: {http.StatusBadRequest, codes.InvalidArgument, "The request is not valid"},
-	ModelMissing:    {http.StatusBadRequest, codes.InvalidArgument, "No model is configured"},
-	AddressRefused:  {http.StatusBadRequest, codes.InvalidArgument, "The address is not allowed"},
-	FileTooLarge:    {http.StatusRequestEntityTooLarge, codes.OutOfRange, "The file is too large"},
-	SessionNotFound: {http.StatusNotFound, codes.NotFound, "No such session"},
-	ToolNotFound:    {http.StatusNotFound, codes.NotFound, "No such tool"},
-	FileNotFound:    {http.StatusNotFound, codes.NotFound, "No such file"},
-	NodeNotFound:    {http.StatusNotFound, codes.NotFound, "No such node"},
-	RunActive:       {http.StatusConflict, codes.Aborted, "The session has a run that is active"},
-	Interrupted:     {http.StatusConflict, codes.Aborted, "The session waits for a decision"},
-	NotInterrupted:  {http.StatusConflict, codes.Aborted, "The session waits for no decision"},
-	AlreadyDecided:  {http.StatusConflict, codes.Aborted, "This was decided before"},
-	ApprovalExpired: {http.StatusConflict, codes.Aborted, "The time to decide is over"},
-	NameTaken:       {http.StatusConflict, codes.AlreadyExists, "The name is taken"},
-	LimitReached:    {http.StatusConflict, codes.Aborted, "There may be no more of these"},
-	RunsLimited:     {http.StatusTooManyRequests, codes.ResourceExhausted, "This user has as many runs as one may have"},
-	StorageFull:     {http.StatusTooManyRequests, codes.ResourceExhausted, "This user's files take all the room that they may"},
-	UnknownCall:     {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision names a call that does not wait"},
-	MissingDecision: {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is missing"},
-	InvalidDecision: {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is not valid"},
-	DigestDiffers:   {http.StatusUnprocessableEntity, codes.FailedPrecondition, "The decision is about something else"},
-	Unavailable:     {http.StatusServiceUnavailable, codes.Unavailable, "The agent server cannot serve right now"},
-	Internal:        {http.StatusInternalServerError, codes.Internal, "Internal error"},
+	InvalidArgument:    {http.StatusBadRequest, codes.InvalidArgument, "The request is not valid"},
+	ModelMissing:       {http.StatusBadRequest, codes.InvalidArgument, "No model is configured"},
+	AddressRefused:     {http.StatusBadRequest, codes.InvalidArgument, "The address is not allowed"},
+	FileTooLarge:       {http.StatusRequestEntityTooLarge, codes.OutOfRange, "The file is too large"},
+	HostRefused:        {http.StatusForbidden, codes.PermissionDenied, "The host is not served here"},
+	OriginRefused:      {http.StatusForbidden, codes.PermissionDenied, "The origin is not allowed"},
+	ContentTypeRefused: {http.StatusUnsupportedMediaType, codes.InvalidArgument, "The content type is not allowed"},
+	SessionNotFound:    {http.StatusNotFound, codes.NotFound, "No such session"},
+	ToolNotFound:       {http.StatusNotFound, codes.NotFound, "No such tool"},
+	FileNotFound:       {http.StatusNotFound, codes.NotFound, "No such file"},
+	NodeNotFound:       {http.StatusNotFound, codes.NotFound, "No such node"},
+	RunActive:          {http.StatusConflict, codes.Aborted, "The session has a run that is active"},
+	Interrupted:        {http.StatusConflict, codes.Aborted, "The session waits for a decision"},
+	NotInterrupted:     {http.StatusConflict, codes.Aborted, "The session waits for no decision"},
+	AlreadyDecided:     {http.StatusConflict, codes.Aborted, "This was decided before"},
+	ApprovalExpired:    {http.StatusConflict, codes.Aborted, "The time to decide is over"},
+	NameTaken:          {http.StatusConflict, codes.AlreadyExists, "The name is taken"},
+	LimitReached:       {http.StatusConflict, codes.Aborted, "There may be no more of these"},
+	RunsLimited:        {http.StatusTooManyRequests, codes.ResourceExhausted, "This user has as many runs as one may have"},
+	StorageFull:        {http.StatusTooManyRequests, codes.ResourceExhausted, "This user's files take all the room that they may"},
+	UnknownCall:        {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision names a call that does not wait"},
+	MissingDecision:    {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is missing"},
+	InvalidDecision:    {http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is not valid"},
+	DigestDiffers:      {http.StatusUnprocessableEntity, codes.FailedPrecondition, "The decision is about something else"},
+	Unavailable:        {http.StatusServiceUnavailable, codes.Unavailable, "The agent server cannot serve right now"},
+	Internal:           {http.StatusInternalServerError, codes.Internal, "Internal error"},
 }
 
 // Known reports whether r is one of this package's reasons.

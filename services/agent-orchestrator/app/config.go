@@ -59,9 +59,10 @@ type Config struct {
 
 	Limits Limits `conf:"limit" env:"LIMIT_"`
 
-	Services auth.ServiceAuth
-	Log      obs.LogConfig
-	Trace    obs.TraceConfig
+	AdminDoor obs.AdminDoor
+	Services  auth.ServiceAuth
+	Log       obs.LogConfig
+	Trace     obs.TraceConfig
 }
 
 // Limits are what one user may have. 0 means no limit.

@@ -25,6 +25,9 @@ func (p *person) file(method string, gateway int, path string, content []byte, h
 		p.Fatal(err)
 	}
 	req.Header.Set("X-User-Id", p.name)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}

@@ -131,6 +131,7 @@ func (s *stage) send(g *cluster.Gateway, method, path, body string) chan string 
 		s.Fatal(err)
 	}
 	req.Header.Set("X-User-Id", s.user)
+	req.Header.Set("Content-Type", "application/json")
 	answer := make(chan string, 1)
 	done := make(chan struct{})
 	go func() {

@@ -77,6 +77,7 @@ func (p *person) seesNothingOf(session string) {
 					p.Fatal(err)
 				}
 				req.Header.Set("X-User-Id", p.name)
+				req.Header.Set("Content-Type", "application/json")
 				status, body, header := fetch(p.T, req)
 				header.Del("Date")
 				return status, strings.ReplaceAll(body, id, "ID"), header

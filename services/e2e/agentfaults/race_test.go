@@ -160,6 +160,7 @@ func post(t *testing.T, g *cluster.Gateway, path, user, body string) string {
 		return err.Error()
 	}
 	req.Header.Set("X-User-Id", user)
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
 	if err != nil {
 		return err.Error()

@@ -78,6 +78,7 @@ func whole(t *testing.T, g *cluster.Gateway, method, path, body, user, session s
 		t.Fatal(err)
 	}
 	req.Header.Set("X-User-Id", user)
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)

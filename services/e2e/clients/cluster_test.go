@@ -8,6 +8,7 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/e2e/browser/tooltest"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 )
 
 // across waits until the sample's node is listed by the pod that does not hold it, and calls through that pod.
@@ -26,7 +27,7 @@ func across(t *testing.T, g *cluster.Gateway, node string) tooltest.Caller {
 
 func TestJavaScriptSampleAcrossPods(t *testing.T) {
 	t.Parallel()
-	c := cluster.Start(t, cluster.Options{})
+	c := cluster.Start(t, cluster.Options{Gateway: func(_ int, c *gateway.Config) { c.Pages.Origins = []string{"http://127.0.0.1:*"} }})
 	page := StartJavaScript(t, "ws://"+c.Gateways[0].HTTP)
 	TestJavaScript(t, across(t, c.Gateways[1], ExtensionNode), page)
 }

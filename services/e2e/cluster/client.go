@@ -295,9 +295,9 @@ func Text(s string) string {
 type Response struct {
 	Status int
 	Type   string
+	Header http.Header
 	Body   map[string]any
 	Raw    string
-	Header http.Header
 }
 
 // Do sends a REST request as a user of trusted mode; an empty user sends none.
@@ -305,8 +305,14 @@ func (g *Gateway) Do(t testing.TB, method, path, user, body string, header http.
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+g.HTTP+path, strings.NewReader(body))
 	must(t, err)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	for k, v := range header {
 		req.Header[k] = v
+	}
+	if host := req.Header.Get("Host"); host != "" { // where net/http looks for it
+		req.Host = host
 	}
 	if user != "" {
 		req.Header.Set("X-User-Id", user)

@@ -115,6 +115,9 @@ func (g *Gateway) Stream(t testing.TB, method, path string, body any, header htt
 	ctx, leave := context.WithCancel(context.WithoutCancel(t.Context()))
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+g.HTTP+path, strings.NewReader(text))
 	must(t, err)
+	if text != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	for name, values := range header {
 		req.Header[name] = values
 	}

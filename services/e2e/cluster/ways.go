@@ -131,6 +131,7 @@ func overREST(ctx context.Context, g *Gateway, call *toolv1.Call) Ended {
 		return Ended{Err: err}
 	}
 	req.Header.Set("X-User-Id", call.GetUserId())
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := httpClient.Do(req)
 	if err != nil {
 		return Ended{Err: err}

@@ -61,6 +61,7 @@ func TestAChunkedRequestIsGivenUpAsAnyOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-User-Id", "u")
+	req.Header.Set("Content-Type", "application/json")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	gone := make(chan struct{})
 	go func() {

@@ -125,6 +125,7 @@ func (s *runStream) read(method, path, body string) (code int, err error) {
 		return 0, err
 	}
 	req.Header.Set("X-User-Id", s.user)
+	req.Header.Set("Content-Type", "application/json")
 	if s.last > 0 {
 		req.Header.Set("Last-Event-Id", fmt.Sprint(s.last))
 	}

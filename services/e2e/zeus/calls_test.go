@@ -169,6 +169,7 @@ func TestARESTClientThatHangsUpCancelsItsCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		req.Header.Set("Content-Type", "application/json")
 		done := make(chan struct{})
 		go func() {
 			defer close(done)

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,7 +17,9 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/obs/otlp"
 	"github.com/hecaton-dev/hecaton/pkg/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/target"
+	"github.com/hecaton-dev/hecaton/pkg/webguard"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/agentapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/apidoc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus"
@@ -57,6 +58,7 @@ type App struct {
 	admin   *obs.Admin
 	tracing *obs.Tracing
 	auth    *auth.Authenticator
+	pages   *webguard.Guard
 
 	// Set while the parts start, in the order of Run.
 	bus       *bus.Conn
@@ -108,12 +110,20 @@ func New(cfg Config, opts Options) (*App, error) {
 	if a.auth, err = auth.New(cfg.Auth, log); err != nil {
 		return nil, err
 	}
+	if a.pages, err = cfg.Pages.Guard(cfg.HTTPAddr, cfg.Auth.Mode == auth.Trusted, log); err != nil {
+		return nil, err
+	}
 	exporter, err := otlp.New(context.Background(), cfg.Trace.Endpoint)
 	if err != nil {
 		return nil, err
 	}
 	a.tracing = obs.NewTracing(self, cfg.Trace.Ratio, exporter, log)
-	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
+	a.admin, err = obs.NewAdmin(obs.AdminOptions{
+		Addr: cfg.AdminAddr, Door: cfg.AdminDoor, Metrics: a.metrics, Ready: a.ready, Logger: log,
+	})
+	if err != nil {
+		return nil, err
+	}
 	a.admin.Handle(drain.Path, a.job.Handler())
 	return a, nil
 }
@@ -239,15 +249,19 @@ func (a *App) startDialects(context.Context) error {
 
 func (a *App) listenEdge(ctx context.Context) error {
 	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, Limits: a.limits, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
-	wrap := func(h http.Handler) http.Handler {
-		return edge.Leaving(a.ready.Draining, edge.CORS(a.auth, a.tracing.Handler(h)))
-	}
+	// What a request passes, in order.
+	layers := edge.Layers(
+		edge.Leaving(a.ready.Draining),
+		edge.Pages(a.pages),
+		edge.JSONOnly(agentapi.FilesPath),
+		a.tracing.Handler,
+	)
 	// A dialect is one line here.
-	pages, err := apidoc.New()
+	docs, err := apidoc.New()
 	if err != nil {
 		return err
 	}
-	parts := []edge.Routes{a.zeus, api, pages}
+	parts := []edge.Routes{a.zeus, api, docs}
 	if a.agents != nil {
 		agents, err := a.agentAPI()
 		if err != nil {
@@ -255,7 +269,7 @@ func (a *App) listenEdge(ctx context.Context) error {
 		}
 		parts = append(parts, agents)
 	}
-	a.edge = edge.New(a.cfg.HTTPAddr, a.log, wrap, parts...)
+	a.edge = edge.New(a.cfg.HTTPAddr, a.log, layers, parts...)
 	return a.edge.Listen(ctx)
 }
 

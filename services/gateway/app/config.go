@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
 	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
+	"github.com/hecaton-dev/hecaton/pkg/webguard"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 )
@@ -28,10 +29,12 @@ type Config struct {
 	RegistryAddr     string          `conf:"registry-addr" env:"REGISTRY_ADDR" default:"127.0.0.1:9090" help:"node-registry: a gRPC target such as dns:///node-registry:9090, or addresses separated by commas"`
 	OrchestratorAddr string          `conf:"orchestrator-addr" env:"ORCHESTRATOR_ADDR" default:"127.0.0.1:9091" help:"agent-orchestrators: a gRPC target or addresses separated by commas; empty for none: no agent, tools or workspace are served"`
 
-	Auth     auth.Config
-	Services auth.ServiceAuth
-	Log      obs.LogConfig
-	Trace    obs.TraceConfig
+	Auth      auth.Config
+	Pages     webguard.Config
+	AdminDoor obs.AdminDoor
+	Services  auth.ServiceAuth
+	Log       obs.LogConfig
+	Trace     obs.TraceConfig
 
 	MaxFrame       config.Size   `conf:"max-frame" env:"MAX_FRAME" default:"10MiB" help:"largest frame in either direction"`
 	MaxReply       config.Size   `conf:"max-reply" env:"MAX_REPLY" default:"32MiB" help:"largest answer that crosses pods in parts"`

@@ -26,6 +26,7 @@ func ask(t *testing.T, g embedded.Gateway, method, path, body string) string {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-User-Id", "ana")
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -138,11 +139,12 @@ func TestTrust(t *testing.T) {
 		o              embedded.Options
 		private, stdio bool
 	}{
-		"trusted":          {embedded.Options{}, true, true},
-		"trusted, far":     {embedded.Options{Host: "0.0.0.0"}, true, false},
-		"jwt":              {embedded.Options{Auth: jwt}, false, false},
-		"jwt, far":         {embedded.Options{Auth: jwt, Host: "0.0.0.0"}, false, false},
-		"trusted, by name": {embedded.Options{Host: "localhost"}, true, true},
+		"trusted":            {embedded.Options{}, true, false},
+		"trusted, asked for": {embedded.Options{MCPStdio: true}, true, true},
+		"trusted, far":       {embedded.Options{Host: "0.0.0.0"}, true, false},
+		"jwt":                {embedded.Options{Auth: jwt}, false, false},
+		"jwt, asked for":     {embedded.Options{Auth: jwt, MCPStdio: true}, false, true},
+		"trusted, by name":   {embedded.Options{Host: "localhost"}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

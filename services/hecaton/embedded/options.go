@@ -11,6 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/webguard"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 )
@@ -42,8 +43,13 @@ type Options struct {
 	// Model answers runs whose requests name none.
 	Model Model
 
+	// MCPStdio lets users have MCP servers run as programs on this machine.
+	MCPStdio bool
+
 	// Auth is how users are known; an empty mode means trusted.
 	Auth auth.Config
+	// Pages are the web pages, extensions and names that the gateways serve beside their own.
+	Pages webguard.Config
 	// Services is how services know each other.
 	Services auth.ServiceAuth
 	Trace    obs.TraceConfig

@@ -62,10 +62,8 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 	cfg.NATSURL, cfg.RedisURL, cfg.DrainDelay = c.nats(access.AgentOrchestrator), c.redis(access.AgentOrchestrator), 0
 	cfg.DatabaseURL, cfg.BlobURL, cfg.SecretKeys = c.data.database, c.data.files, c.data.key
 	c.opts.Model.configure(&cfg)
-	if c.opts.Auth.Mode == auth.Trusted {
-		// Who is on this machine may name its addresses; its programs only where nobody else reaches the gateways.
-		cfg.Addresses.Private, cfg.MCPStdio = true, auth.IsLoopback(c.opts.Host)
-	}
+	cfg.Addresses.Private = c.opts.Auth.Mode == auth.Trusted // who is on this machine may name its addresses
+	cfg.MCPStdio = c.opts.MCPStdio
 	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
 	if c.opts.Orchestrator != nil {
 		c.opts.Orchestrator(i, &cfg)

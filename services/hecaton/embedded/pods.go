@@ -65,7 +65,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.AdminAddr = address(loopback, ports.Admin)
 	cfg.PeerAddr, cfg.PeerName = address(loopback, 0), loopback
 	cfg.NATSURL, cfg.RegistryAddr = c.nats(access.Gateway), "passthrough:///"+c.Registry.GRPC
-	cfg.Auth, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Services, c.opts.Trace
+	cfg.Auth, cfg.Pages, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Pages, c.opts.Services, c.opts.Trace
 	cfg.OrchestratorAddr = strings.Join(c.agents, ",")
 	cfg.DrainSpread, cfg.DrainDelay = drainSpread, 0
 	if c.opts.Gateway != nil {

@@ -79,8 +79,10 @@ func New(cfg Config, opts Options) (*App, error) {
 		started: make(chan struct{}),
 	}
 	a.tracing = obs.NewTracing(pod, cfg.Trace.Ratio, exporter, log)
-	a.admin = obs.NewAdmin(cfg.AdminAddr, a.metrics, a.ready, log)
-	return a, nil
+	a.admin, err = obs.NewAdmin(obs.AdminOptions{
+		Addr: cfg.AdminAddr, Door: cfg.AdminDoor, Metrics: a.metrics, Ready: a.ready, Logger: log,
+	})
+	return a, err
 }
 
 // Run starts the parts in order, serves until ctx ends, and stops them in reverse:

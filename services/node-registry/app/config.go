@@ -29,9 +29,10 @@ type Config struct {
 	DrainDelay   time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long clients have at shutdown to notice that the pod is not ready, while it still serves"`
 	StopTimeout  time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"10s" help:"time that requests have at shutdown, after drain-delay"`
 
-	Services auth.ServiceAuth
-	Log      obs.LogConfig
-	Trace    obs.TraceConfig
+	AdminDoor obs.AdminDoor
+	Services  auth.ServiceAuth
+	Log       obs.LogConfig
+	Trace     obs.TraceConfig
 }
 
 // Validate reports what cannot work.

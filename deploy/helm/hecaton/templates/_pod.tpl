@@ -73,4 +73,10 @@ imagePullSecrets:
 - {name: TRACE_RATIO, value: {{ quote $.Values.tracing.ratio }}}
 {{- end }}
 {{ include "hecaton.secretEnv" (dict "root" . "name" "SERVICE_TOKEN" "from" $secrets.serviceToken) }}
+{{- if $secrets.adminToken.key }}
+{{ include "hecaton.secretEnv" (dict "root" . "name" "ADMIN_TOKEN" "from" $secrets.adminToken) }}
+{{- end }}
+{{- with .Values.admin.hosts }}
+- {name: ADMIN_HOSTS, value: {{ join "," . | quote }}}
+{{- end }}
 {{- end -}}

@@ -98,8 +98,8 @@ const (
 	maxSettings = 64 << 10
 )
 
-// filesPath is where files of the workspace are served.
-const filesPath = "/api/workspace/files/"
+// FilesPath is below which files of the workspace are served, whose bodies are no JSON.
+const FilesPath = "/api/workspace/files/"
 
 // Routes adds the endpoints.
 func (a *API) Routes(mux *http.ServeMux) {
@@ -107,9 +107,9 @@ func (a *API) Routes(mux *http.ServeMux) {
 	mux.Handle("POST /api/agent/invoke", guard.Identified(a.cfg.MaxBody, a.invoke))
 	mux.Handle("POST /api/agent/resume", guard.Identified(a.cfg.MaxBody, a.resume))
 	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(edge.Small, a.sessionEvents))
-	mux.Handle("GET "+filesPath+"{path...}", guard.User(edge.Small, a.getFile))
-	mux.Handle("PUT "+filesPath+"{path...}", guard.User(unlimited, a.putFile))
-	mux.Handle("DELETE "+filesPath+"{path...}", guard.User(edge.Small, a.deleteFile))
+	mux.Handle("GET "+FilesPath+"{path...}", guard.User(edge.Small, a.getFile))
+	mux.Handle("PUT "+FilesPath+"{path...}", guard.User(unlimited, a.putFile))
+	mux.Handle("DELETE "+FilesPath+"{path...}", guard.User(edge.Small, a.deleteFile))
 
 	generated := guard.User(edge.Small, a.serveREST)
 	for _, path := range []string{

@@ -145,7 +145,7 @@ func fileURL(path string) string {
 	for i, p := range parts {
 		parts[i] = url.PathEscape(p)
 	}
-	return filesPath + strings.Join(parts, "/")
+	return FilesPath + strings.Join(parts, "/")
 }
 
 func addFieldsOfInterrupt(b []byte, i *agentv1.Interrupt) []byte {

@@ -18,6 +18,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/target"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/pkg/webguard"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/agentapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
@@ -173,7 +174,11 @@ func startGateway(t *testing.T, change func(*auth.Config, *agentapi.Config), pod
 	}
 	mux := http.NewServeMux()
 	api.Routes(mux)
-	server := httptest.NewServer(edge.CORS(cfg.Auth, mux))
+	pages, err := webguard.Config{Origins: []string{"https://ui.example.org"}}.Guard("", who.Mode == auth.Trusted, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(edge.Pages(pages)(mux))
 	g := &gateway{url: server.URL, http: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(func() {
 		g.http.CloseIdleConnections()

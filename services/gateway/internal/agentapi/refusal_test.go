@@ -15,7 +15,6 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/agentapi"
 )
 
 // wantProblem checks an answer's status and reason, and returns its message.
@@ -190,7 +189,7 @@ func TestOrigins(t *testing.T) {
 	p := startPod(t, &script{invoke: func(_ *pod, _ *agentv1.InvokeRequest, s grpc.ServerStreamingServer[agentv1.InvokeResponse]) error {
 		return say(s, complete(1, "stop"))
 	}})
-	g := startGateway(t, func(who *auth.Config, _ *agentapi.Config) { who.Origins = []string{"https://ui.example.org"} }, p)
+	g := startGateway(t, nil, p)
 	resp := g.do(t, "POST", "/api/agent/invoke", hello, "Origin", "https://ui.example.org")
 	if resp.Header.Get("Access-Control-Allow-Origin") != "https://ui.example.org" {
 		t.Errorf("%s %v", resp.Status, resp.Header)
@@ -200,5 +199,5 @@ func TestOrigins(t *testing.T) {
 	if allowed := resp.Header.Get("Access-Control-Allow-Headers"); resp.StatusCode != 204 || !strings.Contains(allowed, "Last-Event-ID") || !strings.Contains(allowed, "Idempotency-Key") {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
-	wantProblem(t, g.do(t, "POST", "/api/agent/invoke", hello, "Origin", "https://evil.example.org"), 403, "")
+	wantProblem(t, g.do(t, "POST", "/api/agent/invoke", hello, "Origin", "https://evil.example.org"), 403, "ORIGIN_REFUSED")
 }

@@ -21,8 +21,8 @@ type Server struct {
 	log  *slog.Logger
 }
 
-// New returns a server of the given parts.
-func New(addr string, log *slog.Logger, wrap func(http.Handler) http.Handler, parts ...Routes) *Server {
+// New returns a server of the given parts, behind layers.
+func New(addr string, log *slog.Logger, layers Layer, parts ...Routes) *Server {
 	mux := http.NewServeMux()
 	for _, p := range parts {
 		p.Routes(mux)
@@ -43,7 +43,7 @@ func New(addr string, log *slog.Logger, wrap func(http.Handler) http.Handler, pa
 	s := &Server{log: log}
 	s.http = http.Server{
 		Addr:              addr,
-		Handler:           recovered(log, wrap(mux)),
+		Handler:           recovered(log, layers(mux)),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,

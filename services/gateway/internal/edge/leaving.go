@@ -4,11 +4,13 @@ import "net/http"
 
 // Leaving closes each connection after its answer once the pod is to go: the client's next request finds another, instead
 // of a connection that is closed under it.
-func Leaving(draining func() bool, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if draining() {
-			w.Header().Set("Connection", "close")
-		}
-		next.ServeHTTP(w, r)
-	})
+func Leaving(draining func() bool) Layer {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if draining() {
+				w.Header().Set("Connection", "close")
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
 }

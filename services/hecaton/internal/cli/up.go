@@ -12,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/webguard"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 )
@@ -42,9 +43,11 @@ type upConfig struct {
 	OpenAIWindow int           `conf:"openai-context-window" env:"OPENAI_CONTEXT_WINDOW" help:"that model's window in tokens; 0 asks the table of known models"`
 
 	UserAddresses []string `conf:"user-addresses-allow" env:"USER_ADDRESSES_ALLOW" help:"hosts, IP addresses and networks (10.1.0.0/16) that users may name although they are private or http; in trusted mode all are allowed"`
+	MCPStdio      bool     `conf:"mcp-stdio" env:"MCP_STDIO" help:"let users have MCP servers run as programs on this machine: whoever may call the gateways may then run any program as you"`
 	OAuth         orchestrator.OAuthConfig
 
 	Auth     auth.Config
+	Pages    webguard.Config
 	Services auth.ServiceAuth
 	Log      obs.LogConfig
 	Trace    obs.TraceConfig
@@ -72,6 +75,9 @@ func (c upConfig) Validate() error {
 		if port < 0 || port+c.Gateways-1 > 65535 {
 			problems = append(problems, fmt.Errorf("--%s-port %d: %d gateways need ports from 1 to 65535, or 0", flag, port, c.Gateways))
 		}
+	}
+	if !auth.IsLoopback(c.Host) && c.MCPStdio && c.Auth.Mode == auth.Trusted {
+		problems = append(problems, fmt.Errorf("--host %s is not loopback, and --mcp-stdio would run programs for whoever comes: use jwt", c.Host))
 	}
 	if !auth.IsLoopback(c.Host) && !c.Insecure {
 		if c.Auth.Mode == auth.Trusted {
@@ -195,7 +201,7 @@ func (c upConfig) options(e Env) embedded.Options {
 	o := embedded.Options{
 		Gateways: c.Gateways, Host: c.Host, Ports: embedded.Ports{HTTP: c.HTTPPort, GRPC: c.GRPCPort, Admin: c.AdminPort},
 		Orchestrators: c.Orchestrators, DataDir: c.DataDir, StorageURL: c.StorageURL, Model: c.model(),
-		NATSURL: c.NATSURL, RedisURL: c.RedisURL, Auth: c.Auth, Services: c.Services, Trace: c.Trace,
+		NATSURL: c.NATSURL, RedisURL: c.RedisURL, MCPStdio: c.MCPStdio, Auth: c.Auth, Pages: c.Pages, Services: c.Services, Trace: c.Trace,
 		Version: e.build(), Logger: e.logger(c.Log),
 		Orchestrator: func(_ int, o *orchestrator.Config) { o.Addresses.Allow, o.OAuth = c.UserAddresses, c.OAuth },
 	}

@@ -39,7 +39,7 @@ func Check(config *agentv1.McpServer, guard *netguard.Guard, processes bool) err
 	case Stdio:
 		switch {
 		case !processes:
-			return refusal.New(refusal.AddressRefused, "this server starts no processes; use transport_type streamable_http")
+			return refusal.New(refusal.AddressRefused, "this server starts no processes, unless it is started with --mcp-stdio (MCP_STDIO); use transport_type streamable_http")
 		case config.GetCommand() == "":
 			return refusal.New(refusal.InvalidArgument, "command is required with transport_type stdio")
 		}
