@@ -34,7 +34,7 @@ func asking(t *testing.T) (server *httptest.Server, resumed chan string) {
 	return server, resumed
 }
 
-// Where a person does not answer in time, or never can, the stand-in approves; where one answers, it does not.
+// Where a person does not answer in time, or never can, the stand-in approves what it is there for; where one answers, it does not.
 func TestStandIn(t *testing.T) {
 	t.Parallel()
 	silent, typing := io.Pipe()
@@ -44,10 +44,12 @@ func TestStandIn(t *testing.T) {
 		after    time.Duration
 		decision string
 		says     bool
+		other    bool // the call is none that the stand-in is there for
 	}{
-		"too late": {silent, 10 * time.Millisecond, "approved", true},
-		"nobody":   {strings.NewReader(""), time.Hour, "approved", true},
-		"in time":  {strings.NewReader("n\n\n"), time.Hour, "rejected", false},
+		"too late":     {silent, 10 * time.Millisecond, "approved", true, false},
+		"nobody":       {strings.NewReader(""), time.Hour, "approved", true, false},
+		"in time":      {strings.NewReader("n\n\n"), time.Hour, "rejected", false, false},
+		"another call": {strings.NewReader(""), time.Hour, "rejected", false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -57,7 +59,9 @@ func TestStandIn(t *testing.T) {
 			var out strings.Builder
 			c := chat.New(chat.Options{
 				Client: &chat.Client{Servers: []string{server.URL}, User: "ana"}, Input: input, Out: &out,
-				StandIn: &chat.StandIn{After: tt.after, Says: "the stand-in approves"},
+				StandIn: &chat.StandIn{
+					Approves: func(p chat.Pending) bool { return p.Tool == "click" && !tt.other }, After: tt.after, Says: "the stand-in approves",
+				},
 			})
 			finish, err := c.Say(t.Context(), "click")
 			if err != nil || finish != "stop" || strings.Contains(out.String(), "the stand-in approves") != tt.says {

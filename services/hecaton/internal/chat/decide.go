@@ -57,8 +57,7 @@ func (c *Conversation) person(ctx context.Context, p Pending) (Decision, error) 
 		c.screen.prompt(c.o.Input.Interactive, "  [y]es, [n]o, [e]dit the arguments, [a]lways? ")
 		line, err := c.ask(ctx)
 		if errors.Is(err, errStandIn) {
-			c.screen.line("  %s", c.o.StandIn.Says)
-			return p.Approve(), nil
+			return c.standIn(p), nil
 		}
 		if err != nil {
 			return Decision{}, err
@@ -83,6 +82,16 @@ func (c *Conversation) person(ctx context.Context, p Pending) (Decision, error) 
 			}
 		}
 	}
+}
+
+// standIn decides in a person's place.
+func (c *Conversation) standIn(p Pending) Decision {
+	if s := c.o.StandIn; s.Approves != nil && s.Approves(p) {
+		c.screen.line("  %s", s.Says)
+		return p.Approve()
+	}
+	c.screen.line("  rejected: nobody has answered")
+	return p.Reject("nobody is there to approve it")
 }
 
 // rejected asks a person for a reason; what is no terminal gives one behind the "n", or none.
@@ -151,11 +160,13 @@ func (c *Conversation) choose(ctx context.Context, nodes []node) (string, error)
 	}
 }
 
-// StandIn approves where a person does not answer.
+// StandIn decides where a person does not answer.
 type StandIn struct {
+	// Approves says which calls it lets run; it rejects all others. Nil is none.
+	Approves func(Pending) bool
 	// After is how long the person has for each answer.
 	After time.Duration
-	// Says is what is shown then.
+	// Says is what is shown where it approves.
 	Says string
 }
 

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -20,13 +22,13 @@ const (
 // run gives an agent a goal through the last gateway, shows what it does, and says how to go on. Only ctx's end is an error: a
 // model that fails is nothing that the cluster could not be used without.
 func (d *demo) run(ctx context.Context, e Env) error {
-	input, standIn := chat.NewInput(strings.NewReader(""), false), &chat.StandIn{Says: "there is no terminal to ask at: approved, since this is a demo"}
+	input, standIn := chat.NewInput(strings.NewReader(""), false), &chat.StandIn{Approves: expected, Says: "there is no terminal to ask at: approved, since this is a demo"}
 	rule := "asks before it runs"
 	if e.Interactive {
 		input.Close()
 		input = chat.NewInput(e.Stdin, true)
-		standIn = &chat.StandIn{After: demoAnswer, Says: "nobody has answered: approved, since this is a demo"}
-		rule += fmt.Sprintf("; after %v the demo approves it by itself", demoAnswer)
+		standIn = &chat.StandIn{Approves: expected, After: demoAnswer, Says: "nobody has answered: approved, since this is a demo"}
+		rule += fmt.Sprintf("; after %v the demo approves this one call by itself", demoAnswer)
 	}
 	defer input.Close()
 	asked := len(d.cluster.Gateways) - 1
@@ -57,4 +59,13 @@ func (d *demo) run(ctx context.Context, e Env) error {
 	again := chatConfig{Server: servers, User: demoUser, Session: c.Session()}
 	_, err = fmt.Fprintf(e.Stdout, "Go on with it%s:\n\n  %s\n", token, again.again(e.program()))
 	return err
+}
+
+// expected reports whether a call is the one that the demo is there to show. Whatever else a model wants, of which a file that it
+// read may have told it, runs on a person's word only.
+func expected(p chat.Pending) bool {
+	var args struct {
+		Path string `json:"path"`
+	}
+	return p.Tool == "read_file" && p.Node == demoNode && json.Unmarshal(p.Args, &args) == nil && path.Clean(args.Path) == "hello.txt"
 }

@@ -104,7 +104,7 @@ func TestDemoAsks(t *testing.T) {
 	} {
 		in, typed := io.Pipe()
 		p := startEnv(t, cli.Env{Stdin: in, Interactive: true, Args: append(append([]string(nil), free...), "--demo")})
-		p.says("after 10s the demo approves it by itself", "[y]es, [n]o")
+		p.says("after 10s the demo approves this one call by itself", "[y]es, [n]o")
 		if _, err := io.WriteString(typed, answer); err != nil {
 			t.Fatal(err)
 		}
