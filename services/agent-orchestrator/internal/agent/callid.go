@@ -12,15 +12,18 @@ const maxCallID = 128
 // uniqueCallID returns the id that a model gave a call where no other call of the session has it, else one of our own.
 // Models leave ids out, and some count from zero in every answer. Once the conversation was summarised not all ids are
 // known any more; then a given id is made unique, so that a late decision about an old call fits no new one.
-func (r *run) uniqueCallID(given string, taken []string) string {
+func (t *thread) uniqueCallID(given string, taken []string) string {
+	if t.isTask() { // the user's conversation knows nothing of it
+		return newCallID()
+	}
 	if len(given) > maxCallID || ids.Check("tool_call_id", given) != nil {
 		return newCallID()
 	}
 	if slices.Contains(taken, given) {
 		return newCallID()
 	}
-	for i := range r.messages {
-		m := &r.messages[i]
+	for i := range t.messages {
+		m := &t.messages[i]
 		if m.Role == roleSystem {
 			return given + named("-", 4)
 		}

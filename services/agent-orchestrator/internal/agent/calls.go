@@ -19,34 +19,36 @@ const callTimeout = 60 * time.Second
 type outcome struct {
 	result  tool.Result
 	failure *tool.Failure // nil where answered
+	left    error         // why a sub-agent goes on with it later; then it has not ended
 	moved   bool          // not delivered, because what was approved is not there any more as it was shown
 }
 
 func unanswered(f *tool.Failure) outcome { return outcome{failure: f} }
 
 // runCalls runs the calls of the last answer that are open, one after the other as the model wrote them; neighbours that are
-// parallel run at once. What was started by a pod that is gone is not run again. What became of the last is left on the
-// page: it is kept while the model is asked.
-func (r *run) runCalls() error {
-	for i := 0; i < len(r.calls); {
-		c := &r.calls[i]
+// parallel run at once. What was started by a pod that is gone is not run again, but a sub-agent goes on from where it was.
+// What became of the last is left on the page: it is kept while the model is asked. The error is errRests where a sub-agent
+// waits for somebody.
+func (t *thread) runCalls() error {
+	for i := 0; i < len(t.calls); {
+		c := &t.calls[i]
 		switch {
 		case c.State == store.Ended:
-		case c.State == store.Started:
-			r.endCall(c, unanswered(unknownAfterCrash))
+		case c.State == store.Started && t.tasks[c.ID] == nil:
+			t.endCall(c, unanswered(unknownAfterCrash))
 		case c.Decision == approval.Rejected:
-			r.endCall(c, unanswered(&tool.Failure{Outcome: tool.Rejected, Message: c.Reason}))
+			t.endCall(c, unanswered(&tool.Failure{Outcome: tool.Rejected, Message: c.Reason}))
 		case c.Decision == approval.Timeout:
-			r.endCall(c, unanswered(&tool.Failure{Outcome: tool.TimedOut}))
+			t.endCall(c, unanswered(&tool.Failure{Outcome: tool.TimedOut}))
 		default:
-			n := r.neighbours(i)
-			if err := r.runTogether(r.calls[i : i+n]); err != nil {
+			together, next := t.neighbours(i)
+			if err := t.runTogether(together); err != nil {
 				return err
 			}
-			if anyCall(r.calls[i:i+n], func(c *store.Call) bool { return c.State == store.Waiting }) {
+			if anyCall(t.calls[i:next], waits) {
 				return nil // what comes after it waits, too
 			}
-			i += n
+			i = next
 			continue
 		}
 		i++
@@ -54,91 +56,114 @@ func (r *run) runCalls() error {
 	return nil
 }
 
-// neighbours counts the calls from i on that run at once.
-func (r *run) neighbours(i int) int {
-	n := 1
-	if !r.parallel(&r.calls[i]) {
-		return n
+// neighbours returns the calls from i on that run at once, and where those after them begin.
+func (t *thread) neighbours(i int) (together []*store.Call, next int) {
+	together, next = []*store.Call{&t.calls[i]}, i+1
+	if !t.parallel(&t.calls[i]) {
+		return together, next
 	}
-	for i+n < len(r.calls) && r.parallel(&r.calls[i+n]) {
-		n++
+	for ; next < len(t.calls); next++ {
+		switch c := &t.calls[next]; {
+		case c.State == store.Ended:
+		case t.parallel(c):
+			together = append(together, c)
+		default:
+			return together, next
+		}
 	}
-	return n
+	return together, next
 }
 
-func (r *run) parallel(c *store.Call) bool {
-	t := r.kit.toolOf(c)
-	return t != nil && t.Spec().Parallel && c.State == store.Ready && c.Decision != approval.Rejected && c.Decision != approval.Timeout
+func (t *thread) parallel(c *store.Call) bool {
+	of := t.kit.toolOf(c)
+	return of != nil && of.Spec().Parallel && (c.State == store.Ready || t.tasks[c.ID] != nil) &&
+		c.Decision != approval.Rejected && c.Decision != approval.Timeout
 }
 
 // runTogether runs calls at once. That they have started is kept before any of them is sent, together with what became of
 // the calls before.
-func (r *run) runTogether(calls []store.Call) error {
-	if r.ask.Err() != nil {
-		if err := r.flush(r.hold); err != nil {
+func (t *thread) runTogether(calls []*store.Call) error {
+	if t.ask.Err() != nil {
+		if err := t.flush(t.hold); err != nil {
 			return err
 		}
-		return context.Cause(r.ask)
+		return context.Cause(t.ask)
 	}
-	for i := range calls {
-		calls[i].State = store.Started
-		r.set(calls[i])
+	for _, c := range calls {
+		if c.State == store.Started { // by the pod before
+			continue
+		}
+		c.State = store.Started
+		t.set(*c)
+		if t.does(c) {
+			t.assign(c)
+		}
 	}
-	if err := r.flush(r.hold); err != nil {
+	if err := t.flush(t.hold); err != nil {
 		return err
 	}
+	defer t.dismiss(calls)
 	if len(calls) == 1 {
-		r.settle(&calls[0], r.execute(&calls[0]))
-		return nil
+		return t.settle(calls[0], t.execute(calls[0]))
 	}
 	type ended struct {
 		call *store.Call
 		outcome
 	}
 	endings := make(chan ended, len(calls))
-	for i := range calls {
-		c := calls[i] // the goroutine's own
-		go func() { endings <- ended{&calls[i], r.execute(&c)} }()
+	for _, c := range calls {
+		own := *c // the goroutine's
+		go func() { endings <- ended{c, t.execute(&own)} }()
 	}
-	var failed error
+	var failed, left error
 	for range calls {
 		e := <-endings
-		r.settle(e.call, e.outcome)
+		if err := t.settle(e.call, e.outcome); left == nil || errors.Is(left, errRests) && err != nil {
+			left = err
+		}
 		if failed == nil {
-			failed = r.flush(r.hold)
+			failed = t.flush(t.hold)
 		}
 	}
-	return failed
+	if failed != nil {
+		return failed
+	}
+	return left
 }
 
 // settle ends a call that has run, or was not delivered. One that was approved for a connection which its node has no more is
-// decided on again: nobody can tell the device that came back from another one.
-func (r *run) settle(c *store.Call, out outcome) {
-	if !out.moved {
-		r.endCall(c, out)
-		return
+// decided on again: nobody can tell the device that came back from another one. The error is why a sub-agent leaves its call
+// as it is.
+func (t *thread) settle(c *store.Call, out outcome) error {
+	switch {
+	case out.left != nil:
+		return out.left
+	case out.moved:
+		c.State, c.Decision, c.Decided = store.Waiting, "", time.Time{}
+		t.set(*c)
+	default:
+		t.endCall(c, out)
 	}
-	c.State, c.Decision, c.Decided = store.Waiting, "", time.Time{}
-	r.set(*c)
+	return nil
 }
 
 // execute runs one call that has started.
-func (r *run) execute(c *store.Call) outcome {
-	t := r.kit.toolOf(c)
+func (t *thread) execute(c *store.Call) outcome {
+	of := t.kit.toolOf(c)
 	switch {
-	case t == nil && r.kit.unlisted != nil:
-		return unanswered(r.kit.unlisted)
-	case t == nil:
+	case of == nil && t.kit.unlisted != nil:
+		return unanswered(t.kit.unlisted)
+	case of == nil:
 		return unanswered(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool is not there any more"})
-	case !meant(c, t):
+	case !meant(c, of):
 		return unanswered(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool that has this name now is another one"})
 	case c.Decision == approval.Modified: // nobody has held it against the tool's definition
-		if f := r.kit.check(c, t); f != nil {
+		if f := t.kit.check(c, of); f != nil {
 			return unanswered(f)
 		}
 	}
-	return r.e.call(r.trail.under(r.work), t, tool.Invocation{
-		User: r.lease.User, Session: r.lease.Session, Run: r.lease.Run, CallID: c.ID, Args: c.Args, Node: c.Node, NodeMark: c.NodeMark,
+	return t.e.call(t.under(t.work), of, tool.Invocation{
+		User: t.lease.User, Session: t.lease.Session, Run: t.lease.Run, CallID: c.ID, Args: c.Args, Node: c.Node, NodeMark: c.NodeMark,
 		Approved: c.Decision != "",
 	})
 }
@@ -171,11 +196,17 @@ func (e *Engine) call(ctx context.Context, t tool.Tool, in tool.Invocation) (out
 			e.log.ErrorContext(ctx, "a tool panicked", "layer", spec.Layer, "stack", string(debug.Stack()))
 			out = unanswered(&tool.Failure{Outcome: tool.Unknown, Message: "the tool failed in an unexpected way"})
 		}
-		e.metrics.called(ctx, spec.Layer, began, out)
+		if out.left == nil {
+			e.metrics.called(ctx, spec.Layer, began, out)
+		}
 		executed(span, out)
 	}()
 	result, err := t.Call(bounded, in)
 	if err != nil {
+		var left *leftError
+		if errors.As(err, &left) {
+			return outcome{left: left.why}
+		}
 		var moved *tool.Moved
 		return outcome{failure: failureOf(bounded, err), moved: errors.As(err, &moved)}
 	}

@@ -24,6 +24,11 @@ func textEvent(text *agentv1.Text) *agentv1.Event {
 	return &agentv1.Event{Kind: &agentv1.Event_Text{Text: text}}
 }
 
+// subAgentEvent is of a kind of its own: who knows only texts must not take it for the answer.
+func subAgentEvent(text string) *agentv1.Event {
+	return &agentv1.Event{Kind: &agentv1.Event_SubAgentText{SubAgentText: &agentv1.SubAgentText{Content: text}}}
+}
+
 func chunkEvent(chunk *agentv1.ToolCallChunk) *agentv1.Event {
 	return &agentv1.Event{Kind: &agentv1.Event_ToolCallChunk{ToolCallChunk: chunk}}
 }

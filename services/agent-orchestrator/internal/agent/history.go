@@ -20,7 +20,7 @@ func conversation(messages []store.Message) (summary *store.Message, rest []stor
 	}
 	rest = make([]store.Message, 0, len(messages))
 	for _, m := range messages {
-		if m.Role != roleSystem && m.Index > summary.Covers {
+		if m.Role != roleSystem && (m.Index > summary.Covers || m.Index == 0) { // 0: not kept yet
 			rest = append(rest, m)
 		}
 	}

@@ -24,7 +24,7 @@ type kit struct {
 
 // gather begins to open the sources, all at once: one that is slow is not waited for twice.
 func (r *run) gather() {
-	r.kit = &kit{kits: make([]tool.Kit, len(r.e.deps.Sources))}
+	r.gathered = true
 	r.openSources(func(int) bool { return true })
 }
 
@@ -40,7 +40,7 @@ func (r *run) refresh() error {
 	if !some {
 		return nil
 	}
-	if err := r.flush(r.hold); err != nil { // it may take a while
+	if err := r.flush(); err != nil { // it may take a while
 		return err
 	}
 	r.openSources(func(i int) bool { return stale[i] })

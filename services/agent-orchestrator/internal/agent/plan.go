@@ -34,22 +34,32 @@ const (
 	reasonSelection = "node_selection"
 )
 
-// plan is what becomes of an answer's calls, by position.
+// asked is a call, and the conversation in which a model asked for it.
+type asked struct {
+	t *thread
+	c *store.Call
+}
+
+// plan is what becomes of calls: those of an answer, or all that wait. Its lists are by their positions.
 type plan struct {
+	calls []asked
 	// asks are the calls that a person has to decide about, and decisions why.
 	asks      []bool
 	decisions []approval.Decision
+	// unplaced are those of which somebody has to say on which of the nodes they run.
+	unplaced []bool
+	nodes    []*nodev1.Node
 	// failed are those that cannot run, and why.
 	failed []*tool.Failure
-	// interrupt is what has to be answered first; nil where all can run.
-	interrupt *agentv1.Interrupt
 }
 
-// plan decides about the calls that wait, and changes them: each is Ready, or Waiting for what the interrupt asks. Before
-// anybody is asked whether a call may run, it must be known where. The error is why the run cannot go on now; then nothing
-// was planned.
-func (r *run) plan(calls []store.Call) (plan, error) {
-	p := plan{asks: make([]bool, len(calls)), decisions: make([]approval.Decision, len(calls)), failed: make([]*tool.Failure, len(calls))}
+// plan decides about the calls that wait: each is Ready then, or waits on. Before anybody is asked whether a call may run, it
+// must be known where. The error is why the run cannot go on now; then nothing was planned.
+func (r *run) plan(ctx context.Context, calls []asked) (plan, error) {
+	p := plan{
+		calls: calls, asks: make([]bool, len(calls)), decisions: make([]approval.Decision, len(calls)),
+		unplaced: make([]bool, len(calls)), failed: make([]*tool.Failure, len(calls)),
+	}
 	if len(calls) == 0 {
 		return p, nil
 	}
@@ -58,32 +68,33 @@ func (r *run) plan(calls []store.Call) (plan, error) {
 	if err != nil {
 		return p, err
 	}
-	var nodes []*nodev1.Node
-	unplaced := make([]bool, len(calls))
-	for i := range calls {
-		c := &calls[i]
-		if c.State != store.Waiting {
+	for i, a := range calls {
+		if a.c.State != store.Waiting {
 			continue
 		}
-		t := r.kit.toolOf(c)
-		if p.failed[i] = r.kit.check(c, t); p.failed[i] != nil {
+		of := a.t.kit.toolOf(a.c)
+		if p.failed[i] = a.t.kit.check(a.c, of); p.failed[i] != nil {
 			continue
 		}
-		d, err := r.judge(r.ask, policy, c, t)
+		d, err := r.judge(ctx, policy, a.c, of)
 		p.decisions[i], p.asks[i] = d, d.Verdict == approval.Ask
 		var choice *tool.Selection
 		switch {
 		case d.Verdict == approval.Refuse:
 			p.failed[i] = refused(d)
-		case r.ask.Err() != nil:
-			return p, context.Cause(r.ask)
+		case ctx.Err() != nil:
+			return p, context.Cause(ctx)
 		case errors.As(err, &choice):
-			unplaced[i], nodes = true, choice.Nodes
+			p.unplaced[i], p.nodes = true, choice.Nodes
 		case err != nil:
-			p.failed[i] = failureOf(r.ask, err)
+			p.failed[i] = failureOf(ctx, err)
 		}
 	}
-	p.interrupt = r.wait(calls, p, unplaced, nodes)
+	for i, a := range calls {
+		if a.c.State == store.Waiting && p.failed[i] == nil && !p.asks[i] && !p.unplaced[i] {
+			a.c.State = store.Ready
+		}
+	}
 	return p, nil
 }
 
@@ -168,25 +179,23 @@ func refused(d approval.Decision) *tool.Failure {
 	return &tool.Failure{Outcome: tool.Refused, Message: d.Reason}
 }
 
-// wait sets how the calls go on, and returns what has to be answered first.
-func (r *run) wait(calls []store.Call, p plan, unplaced []bool, nodes []*nodev1.Node) *agentv1.Interrupt {
+// question returns what has to be answered before any of the calls runs, and has those that it asks about say so; nil where
+// nothing has.
+func (r *run) question(p plan) *agentv1.Interrupt {
 	in := &agentv1.Interrupt{InterruptId: newInterruptID(), Reason: reasonApproval}
-	waits := p.asks
-	if len(nodes) > 0 {
-		in.Reason, in.AvailableNodes, waits = reasonSelection, nodes, unplaced
+	asks := p.asks
+	if len(p.nodes) > 0 {
+		in.Reason, in.AvailableNodes, asks = reasonSelection, p.nodes, p.unplaced
 	}
 	expires := time.Now().Add(r.ahead + r.e.cfg.DecideWithin).UTC().Truncate(time.Millisecond)
-	for i := range calls {
-		c := &calls[i]
-		switch {
-		case c.State != store.Waiting || p.failed[i] != nil:
-		case waits[i]:
-			c.Interrupt, c.Expires = in.GetInterruptId(), expires
-			c.Digest = approval.Digest(r.lease.Session, c.ID, c.Tool, c.Args, c.Node, c.NodeMark)
-			in.ToolCalls = append(in.ToolCalls, r.pending(c, p.decisions[i], in.GetReason()))
-		case !p.asks[i] && !unplaced[i]:
-			c.State = store.Ready
+	for i, a := range p.calls {
+		c := a.c
+		if c.State != store.Waiting || p.failed[i] != nil || !asks[i] {
+			continue
 		}
+		c.Interrupt, c.Expires = in.GetInterruptId(), expires
+		c.Digest = approval.Digest(r.lease.Session, c.ID, c.Tool, c.Args, c.Node, c.NodeMark)
+		in.ToolCalls = append(in.ToolCalls, a.pending(p.decisions[i], in.GetReason()))
 	}
 	if len(in.GetToolCalls()) == 0 {
 		return nil
@@ -195,42 +204,59 @@ func (r *run) wait(calls []store.Call, p plan, unplaced []bool, nodes []*nodev1.
 }
 
 // pending is how a call is shown to the person who has to decide about it.
-func (r *run) pending(c *store.Call, d approval.Decision, reason string) *agentv1.PendingCall {
+func (a asked) pending(d approval.Decision, reason string) *agentv1.PendingCall {
+	c := a.c
 	shown := &agentv1.PendingCall{
 		ToolCallId: c.ID, ToolName: c.Tool, ToolArgsJson: c.Args, NodeId: c.Node, Digest: c.Digest, ExpiresAt: timestamppb.New(c.Expires),
+		ParentToolCallId: a.t.parent,
 	}
 	if reason != reasonApproval {
 		return shown
 	}
-	e := approval.Entry(r.kit.toolOf(c).Spec(), tool.Place{Node: c.Node, Mark: c.NodeMark})
+	e := approval.Entry(a.t.kit.toolOf(c).Spec(), tool.Place{Node: c.Node, Mark: c.NodeMark})
 	shown.Allow = &agentv1.AllowedTool{Layer: e.Layer, Source: e.Source, Tool: e.Tool, Fingerprint: e.Fingerprint}
 	shown.Why = d.Reason
 	return shown
 }
 
-// planAgain plans calls that wait although nothing is asked any more: a node was chosen.
+// planAgain plans the calls that wait although nothing is asked any more: a sub-agent asks, a node was chosen, or what was
+// approved is not there as it was shown.
 func (r *run) planAgain() error {
-	p, err := r.plan(r.calls)
+	var waiting []asked
+	for _, t := range r.threads() {
+		for i := range t.calls {
+			if c := &t.calls[i]; waits(c) {
+				waiting = append(waiting, asked{t, c})
+			}
+		}
+	}
+	p, err := r.plan(r.ask, waiting)
 	if err != nil {
 		return err
 	}
-	return r.follow(p)
+	return r.askOrGoOn(p)
 }
 
-// follow puts a plan for the run's calls on the page, and interrupts the run where it has to.
-func (r *run) follow(p plan) error {
-	for i := range r.calls {
-		switch c := &r.calls[i]; {
+// follow puts a plan on the pages of its calls.
+func (p plan) follow() {
+	for i, a := range p.calls {
+		switch {
 		case p.failed[i] != nil:
-			r.endCall(c, unanswered(p.failed[i]))
-		case isOpen(c):
-			r.set(*c)
+			a.t.endCall(a.c, unanswered(p.failed[i]))
+		case isOpen(a.c):
+			a.t.set(*a.c)
 		}
 	}
-	if p.interrupt != nil {
-		return r.interrupt(p.interrupt)
+}
+
+// askOrGoOn follows a plan, and interrupts the run where somebody has to answer first.
+func (r *run) askOrGoOn(p plan) error {
+	question := r.question(p)
+	p.follow()
+	if question == nil {
+		return nil
 	}
-	return nil
+	return r.interrupt(question)
 }
 
 // selectionFailure is a call for whose node nobody can be asked any more.

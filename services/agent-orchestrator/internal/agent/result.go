@@ -23,23 +23,25 @@ const keepFileWithin = 30 * time.Second
 var unknownAfterCrash = &tool.Failure{Outcome: tool.Unknown, Message: "the server that ran it stopped before an answer was kept"}
 
 // endCall puts how a call ended on the page: for the model, for the client, and for whoever goes on with the run.
-func (r *run) endCall(c *store.Call, out outcome) {
-	told := r.present(c.ID, c.Tool, out)
+func (t *thread) endCall(c *store.Call, out outcome) {
+	told := t.present(c.ID, c.Tool, out)
 	c.State = store.Ended
 	if c.Args == nil {
 		c.Args = []byte("{}") // what the model wrote is no object; its message has it
 	}
-	r.set(*c)
-	r.remember(store.Message{Role: roleTool, Content: told.GetResult(), CallID: c.ID, Tool: c.Tool})
-	if r.todos != nil {
-		if list := r.todos.Take(); list != nil {
-			r.change.Todos = list
+	t.set(*c)
+	t.remember(store.Message{Role: roleTool, Content: told.GetResult(), CallID: c.ID, Tool: c.Tool})
+	if !t.isTask() && t.todos != nil { // sub-agents have no list
+		if list := t.todos.Take(); list != nil {
+			t.change.Todos = list
 		}
 	}
-	if list := r.lexicon.take(); list != nil {
-		r.change.Lexicon = list
+	if t.lexicon != nil {
+		if list := t.lexicon.take(); list != nil {
+			t.change.Lexicon = list
+		}
 	}
-	r.say(resultEvent(told))
+	t.say(resultEvent(told))
 }
 
 // present makes of an outcome what clients and the model are told. What is too large for that, and what is no text, goes to

@@ -62,7 +62,7 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 		calls, err = selected(state, req)
 		s.Invoke.PreferredNodeId = req.GetNodeId()
 	} else {
-		calls, err = approval.Check(ref.Session, state.Calls, req.GetToolCallResults(), state.Now)
+		calls, err = approval.Check(ref.Session, state.AllCalls(), req.GetToolCallResults(), state.Now)
 	}
 	if err != nil {
 		return refuse(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,23 +28,21 @@ type run struct {
 	endHold, endWork, endAsk context.CancelCauseFunc
 	forget                   [2]func() bool
 
-	// owned by the run's goroutine
 	ledger
+
+	// owned by the run's goroutine; sub-agents read them while it waits for them
 	trail    trail
 	settings *settings // nil until open, where those of an adopted run could not be read
 	endpoint llm.Endpoint
 	window   int
-	ahead    time.Duration  // of this pod's clock, the database's
-	kit      *kit           // nil until gather
+	ahead    time.Duration // of this pod's clock, the database's
+	kit      *kit
+	gathered bool           // gather was called
 	opening  sync.WaitGroup // of the kit's sources
 	todos    *builtin.Todos
 	lexicon  *lexicon
-	messages []store.Message
-	calls    []store.Call // of the last answer
-	steps    int
-	broken   broken // the answer that the next one goes on with, or takes the place of
-	text     string // of the last answer
-	measured measured
+	main     *thread            // nil until load
+	tasks    map[string]*thread // of the sub-agents at work, by their calls
 	done     bool
 }
 
@@ -58,6 +57,7 @@ func newRun(e *Engine, lease store.Lease, s *settings) *run {
 		trail: trail,
 		e:     e, settings: s, log: e.log.With("run", lease.Run),
 		ledger: ledger{lease: lease, journal: e.deps.Journal, publisher: e.deps.Publisher},
+		kit:    &kit{kits: make([]tool.Kit, len(e.deps.Sources))},
 	}
 	r.hold, r.endHold = context.WithCancelCause(ctx)
 	r.work, r.endWork = context.WithCancelCause(r.hold)
@@ -98,21 +98,13 @@ func (r *run) close() {
 	}
 	r.endHold(context.Canceled)
 	r.opening.Wait()
-	if r.kit != nil {
-		r.kit.close()
-	}
+	r.kit.close()
 	r.trail.close()
 }
 
 // open takes the state over.
 func (r *run) open(state store.State) (err error) {
-	r.page, r.ahead = pageAfter(&state, r.lease.Run), time.Until(state.Now)
-	r.messages, r.calls, r.steps, r.broken.id = state.Messages, state.Calls, state.Run.Steps, state.Run.Streaming
-	for i := len(r.messages) - 1; i >= 0 && r.text == ""; i-- {
-		if m := &r.messages[i]; m.Run == r.lease.Run && m.Role == roleAssistant {
-			r.text = m.Content
-		}
-	}
+	r.load(&state)
 	if state.Run.CancelRequested {
 		return errCancelled
 	}
@@ -123,8 +115,8 @@ func (r *run) open(state store.State) (err error) {
 		}
 		r.settings = &s
 	}
-	if r.broken.id != "" && !r.settings.Invoke.GetReplaces() {
-		if r.broken.heard, err = r.journal.Heard(r.hold, r.lease.Ref, r.lease.Run, r.broken.id); err != nil {
+	if broken := &r.main.broken; broken.id != "" && !r.settings.Invoke.GetReplaces() {
+		if broken.heard, err = r.journal.Heard(r.hold, r.lease.Ref, r.lease.Run, broken.id); err != nil {
 			return &keepError{err}
 		}
 	}
@@ -137,11 +129,46 @@ func (r *run) open(state store.State) (err error) {
 	if r.lexicon, err = loadLexicon(state.Lexicon); err != nil {
 		return err
 	}
-	if r.kit == nil {
+	if !r.gathered {
 		r.gather()
 	}
 	r.arrange()
+	for _, task := range r.tasks {
+		task.kit = r.kit.forTask()
+	}
 	return nil
+}
+
+// load makes the conversations of a state.
+func (r *run) load(state *store.State) {
+	r.ledger.open(state)
+	r.ahead = time.Until(state.Now)
+	r.main = &thread{
+		run: r, page: page{runID: r.lease.Run}, ask: r.ask, work: r.work, kit: r.kit,
+		messages: state.Messages, calls: state.Calls, steps: state.Run.Steps, broken: broken{id: state.Run.Streaming},
+	}
+	for _, m := range slices.Backward(state.Messages) {
+		if m.Run == r.lease.Run && m.Role == roleAssistant && m.Content != "" {
+			r.main.text = m.Content
+			break
+		}
+	}
+	r.tasks = make(map[string]*thread, len(state.Tasks))
+	for i := range state.Tasks {
+		task := &state.Tasks[i]
+		r.tasks[task.Call] = r.newTask(task.Call, task.Messages, task.Calls)
+	}
+}
+
+// threads are the conversations of the run, those of sub-agents before the user's, in the order of their calls.
+func (r *run) threads() []*thread {
+	all := make([]*thread, 0, len(r.tasks)+1)
+	for i := range r.main.calls {
+		if task := r.tasks[r.main.calls[i].ID]; task != nil {
+			all = append(all, task)
+		}
+	}
+	return append(all, r.main)
 }
 
 // next does the one thing that the state asks for.
@@ -149,25 +176,39 @@ func (r *run) next() error {
 	if r.ask.Err() != nil {
 		return context.Cause(r.ask)
 	}
-	switch {
-	case anyCall(r.calls, func(c *store.Call) bool { return c.State == store.Waiting }):
-		return r.planAgain()
-	case anyCall(r.calls, isOpen):
-		return r.runCalls()
-	default:
-		return r.step()
-	}
-}
-
-func isOpen(c *store.Call) bool { return c.State != store.Ended }
-
-func anyCall(calls []store.Call, is func(*store.Call) bool) bool {
-	for i := range calls {
-		if is(&calls[i]) {
-			return true
+	for _, t := range r.threads() {
+		if anyCall(t.calls, waits) {
+			return r.planAgain()
 		}
 	}
-	return false
+	switch {
+	case anyCall(r.main.calls, isOpen):
+		if err := r.main.runCalls(); !errors.Is(err, errRests) {
+			return err
+		}
+		return nil
+	case r.main.steps >= r.maxSteps():
+		return r.finish(finishMaxSteps)
+	}
+	r.trail.next(r.hold, r.main.steps+1)
+	return r.main.step()
+}
+
+func (r *run) maxSteps() int {
+	if n := int(r.settings.Invoke.GetMaxSteps()); n > 0 {
+		return n
+	}
+	return r.e.cfg.MaxSteps
+}
+
+// flush keeps the pages of all conversations.
+func (r *run) flush() error {
+	for _, t := range r.threads() {
+		if err := t.flush(r.hold); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // conclude does what is left to do where the run cannot simply go on.
@@ -183,7 +224,7 @@ func (r *run) conclude(err error) {
 		r.log.WarnContext(r.hold, "the run is left to be adopted", "error", err)
 		return
 	case keep == nil && errors.Is(cause, errDraining):
-		if err = r.flush(r.hold); err == nil {
+		if err = r.flush(); err == nil {
 			r.e.ended(r) // or it would be renewed again
 			r.e.release(r.lease)
 			return
@@ -207,7 +248,7 @@ func (r *run) failUnkept(why error) error {
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	r.page, r.calls = pageAfter(&state, r.lease.Run), state.Calls
+	r.load(&state)
 	return r.fail(why)
 }
 
@@ -225,15 +266,15 @@ func (r *run) fail(err error) error {
 		told.Message, told.Details = refused.Reason.Title(), refused.Message
 	}
 	r.log.WarnContext(r.hold, "the run ends with an error", "code", told.GetCode(), "error", err)
-	r.closeCalls("the run ended with an error before it could run")
-	r.say(errorEvent(told))
+	r.closeCalls("the run ended with an error")
+	r.main.say(errorEvent(told))
 	return r.finish(finishError)
 }
 
 // finish ends the run: `complete` is its last event.
 func (r *run) finish(reason string) error {
 	if reason == finishCancelled {
-		r.closeCalls("the run was cancelled before it could run")
+		r.closeCalls("the run was cancelled")
 	}
 	return r.end(&store.End{FinishReason: reason})
 }
@@ -241,39 +282,34 @@ func (r *run) finish(reason string) error {
 // interrupt ends the stream and this pod's work; the run waits in the store. Where somebody has asked for its end it waits
 // for nothing: what was to be kept stays on the page, and the error is errCancelled.
 func (r *run) interrupt(i *agentv1.Interrupt) error {
-	before := r.page
-	r.say(interruptEvent(i))
+	before := r.main.page
+	r.main.say(interruptEvent(i))
 	err := r.end(&store.End{FinishReason: finishInterrupt, Interrupt: i})
 	if errors.Is(err, store.ErrCancelRequested) {
-		r.page, r.done = before, false
+		r.main.page, r.done = before, false
 		return errCancelled
 	}
 	return err
 }
 
+// end puts the run's end on the user's page, behind what sub-agents have left.
 func (r *run) end(end *store.End) error {
 	reason := end.FinishReason
-	r.say(completeEvent(reason, r.text))
-	r.change.End = end
+	r.main.say(completeEvent(reason, r.main.text))
+	r.main.change.End = end
 	r.done = true
-	if err := r.flush(r.hold); err != nil {
+	if err := r.flush(); err != nil {
 		return err
 	}
 	r.e.metrics.ended(reason)
 	r.trail.ended(reason)
-	r.log.InfoContext(r.hold, "run ended", "finish_reason", reason, "steps", r.steps)
+	r.log.InfoContext(r.hold, "run ended", "finish_reason", reason, "steps", r.main.steps)
 	return nil
 }
 
-// closeCalls answers the calls that will not run any more, so that the conversation can go on without them.
+// closeCalls answers all calls that will not run any more.
 func (r *run) closeCalls(why string) {
-	for i := range r.calls {
-		switch c := &r.calls[i]; c.State {
-		case store.Ended:
-		case store.Started:
-			r.endCall(c, unanswered(unknownAfterCrash))
-		default:
-			r.endCall(c, unanswered(&tool.Failure{Outcome: tool.Cancelled, Message: c.Tool + " was not run: " + why}))
-		}
+	for _, t := range r.threads() {
+		t.closeCalls(why)
 	}
 }

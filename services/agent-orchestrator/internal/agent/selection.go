@@ -49,7 +49,7 @@ func selected(state store.State, req *agentv1.ResumeRequest) ([]store.Call, erro
 // forNode divides an interrupt's calls into those that go on with the node, and those about which something was decided.
 // Calls that wait although this interrupt did not ask about them are in neither: they are looked at again.
 func forNode(state store.State, req *agentv1.ResumeRequest) (open, rest []store.Call) {
-	for _, c := range state.Calls {
+	for _, c := range state.AllCalls() {
 		refused := slices.ContainsFunc(req.GetToolCallResults(), func(d *agentv1.ToolCallDecision) bool {
 			return d.GetToolCallId() == c.ID && (d.GetDecision() == approval.Rejected || d.GetDecision() == approval.Timeout)
 		})

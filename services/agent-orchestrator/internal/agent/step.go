@@ -22,36 +22,25 @@ const (
 const cutsAllowed = 2
 
 // step asks the model, and takes its answer.
-func (r *run) step() error {
-	if r.steps >= r.maxSteps() {
-		return r.finish(finishMaxSteps)
-	}
-	r.trail.next(r.hold, r.steps+1)
-	answer, s, err := r.askModel()
+func (t *thread) step() error {
+	answer, s, err := t.askModel()
 	if err != nil {
-		r.keepPartial(answer.Text, s, err)
+		t.keepPartial(answer.Text, s, err)
 		return err
 	}
-	r.e.metrics.steps.Inc()
-	return r.take(answer, s)
-}
-
-func (r *run) maxSteps() int {
-	if n := int(r.settings.Invoke.GetMaxSteps()); n > 0 {
-		return n
-	}
-	return r.e.cfg.MaxSteps
+	t.e.metrics.steps.Inc()
+	return t.take(answer, s)
 }
 
 // askModel asks until an answer is whole: again where one was cut, after a summary where the conversation is too long.
-func (r *run) askModel() (llm.Answer, *stream, error) {
-	req, err := r.request()
+func (t *thread) askModel() (llm.Answer, *stream, error) {
+	req, err := t.request()
 	if err != nil {
 		return llm.Answer{}, nil, err
 	}
 	for cuts, summarised := 0, false; ; {
-		s := newStream(r)
-		answer, err := r.e.ask(r.trail.under(r.ask), r.endpoint, req, s.take)
+		s := newStream(t)
+		answer, err := t.e.ask(t.under(t.ask), t.endpoint, req, s.take)
 		kept := s.stop()
 		var failed *llm.Error
 		switch {
@@ -60,15 +49,15 @@ func (r *run) askModel() (llm.Answer, *stream, error) {
 		case err == nil && s.unheard != "":
 			return answer, s, errDiffers
 		case err == nil:
-			r.measured = measured{llm.Estimate(req), answer.Usage.Prompt}
+			t.measured = measured{llm.Estimate(req), answer.Usage.Prompt}
 			return answer, s, nil
-		case r.ask.Err() != nil:
-			return answer, s, context.Cause(r.ask)
+		case t.ask.Err() != nil:
+			return answer, s, context.Cause(t.ask)
 		case !errors.As(err, &failed):
 			return answer, s, err
 		case failed.Code == llm.ContextOverflow && !summarised:
 			summarised = true
-			if req, err = r.shorten(err); err != nil {
+			if req, err = t.shorten(err); err != nil {
 				return llm.Answer{}, nil, err
 			}
 		case failed.Started && cuts < cutsAllowed:
@@ -81,53 +70,66 @@ func (r *run) askModel() (llm.Answer, *stream, error) {
 }
 
 // take makes an answer part of the conversation: with its calls, and what becomes of them, in one change.
-func (r *run) take(answer llm.Answer, s *stream) error {
+func (t *thread) take(answer llm.Answer, s *stream) error {
 	text := tool.CleanText(answer.Text)
-	calls := r.callsOf(answer, s)
-	plan, err := r.plan(calls)
+	calls := t.callsOf(answer, s)
+	open := make([]asked, len(calls))
+	for i := range calls {
+		open[i] = asked{t, &calls[i]}
+	}
+	plan, err := t.plan(t.ask, open)
 	if err != nil {
-		r.keepPartial(text, s, err)
+		t.keepPartial(text, s, err)
 		return err
 	}
 	s.finish()
-	r.text = text
-	r.steps++
-	r.change.Steps = &r.steps
-	r.change.Lexicon = r.lexicon.take()
-	r.remember(store.Message{Role: roleAssistant, Content: text, Calls: asWritten(answer, calls)})
+	t.text = text
+	t.steps++
+	switch {
+	case !t.isTask():
+		t.change.Steps = &t.steps
+	case text != "":
+		t.say(subAgentEvent(text))
+	}
+	t.change.Lexicon = t.lexicon.take()
+	t.remember(store.Message{Role: roleAssistant, Content: text, Calls: asWritten(answer, calls)})
 	for i := range calls {
 		c := &calls[i]
-		r.say(callEvent(&agentv1.ToolCall{
+		t.say(callEvent(&agentv1.ToolCall{
 			ToolCallId: c.ID, ToolName: c.Tool, ToolArgsJson: argsJSON(c.Args, answer.Calls[i].Args), RequiresApproval: plan.asks[i],
 		}))
 	}
-	r.say(usageEvent(answer.Usage.Prompt, answer.Usage.Completion))
-	r.calls = calls
-	if len(calls) == 0 {
-		return r.finish(finishStop)
+	t.say(usageEvent(answer.Usage.Prompt, answer.Usage.Completion))
+	t.calls = calls
+	switch {
+	case t.isTask(): // the run asks, once nothing else goes on in it
+		plan.follow()
+		return nil
+	case len(calls) == 0:
+		return t.finish(finishStop)
 	}
-	return r.follow(plan)
+	return t.askOrGoOn(plan)
 }
 
 // callsOf gives the calls of an answer their ids.
-func (r *run) callsOf(answer llm.Answer, s *stream) []store.Call {
+func (t *thread) callsOf(answer llm.Answer, s *stream) []store.Call {
 	if len(answer.Calls) == 0 {
 		return nil
 	}
 	calls := make([]store.Call, len(answer.Calls))
 	for i, c := range answer.Calls {
-		calls[i] = store.Call{ID: s.callID(i, c.ID), Run: r.lease.Run, Position: i, Args: object(c.Args), State: store.Waiting}
-		r.name(r.kit, &calls[i], c.Name)
+		calls[i] = store.Call{ID: s.callID(i, c.ID), Run: t.lease.Run, Position: i, Args: object(c.Args), State: store.Waiting}
+		t.name(&calls[i], c.Name)
 	}
 	return calls
 }
 
 // name sets which tool a call is of, by what a model wrote: from now on the name means no other in this run.
-func (r *run) name(k *kit, c *store.Call, written string) {
-	c.Tool = k.labelOf(r.lexicon, written)
-	if e := k.meant(r.lexicon, written); e != nil {
+func (t *thread) name(c *store.Call, written string) {
+	c.Tool = t.kit.labelOf(t.lexicon, written)
+	if e := t.kit.meant(t.lexicon, written); e != nil {
 		c.Key = e.key
-		r.lexicon.mean(written, e.key)
+		t.lexicon.mean(written, e.key)
 	}
 }
 
@@ -150,25 +152,20 @@ func asWritten(answer llm.Answer, calls []store.Call) []store.MessageCall {
 	return out
 }
 
-// remember adds a message to the page and to what the model is told next.
-func (r *run) remember(m store.Message) {
-	r.messages = append(r.messages, r.add(m))
-}
-
 // keepPartial keeps what was read of an answer that is not whole: the user cut it short, or it broke off and the model does
 // not go on with it.
-func (r *run) keepPartial(text string, s *stream, why error) {
+func (t *thread) keepPartial(text string, s *stream, why error) {
 	differs := errors.Is(why, errDiffers)
-	if s == nil || !differs && !errors.Is(context.Cause(r.ask), errCancelled) {
+	if s == nil || t.isTask() || !differs && !errors.Is(context.Cause(t.ask), errCancelled) {
 		return
 	}
 	if s.unheard != "" {
-		text = r.broken.heard
+		text = t.broken.heard
 	}
 	if text == "" {
 		return
 	}
 	s.finish()
-	r.text = tool.CleanText(text)
-	r.remember(store.Message{Role: roleAssistant, Content: r.text})
+	t.text = tool.CleanText(text)
+	t.remember(store.Message{Role: roleAssistant, Content: t.text})
 }

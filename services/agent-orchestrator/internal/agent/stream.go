@@ -20,7 +20,7 @@ import (
 // is being told, it keeps first: that need not be kept before the model is asked, only before its answer is.
 type stream struct {
 	// static after construction
-	r    *run
+	t    *thread
 	id   string        // the message_id
 	wake chan struct{} // has a token while there may be something new
 	over chan struct{} // closed when the answer has ended
@@ -54,18 +54,18 @@ const previewAfter = 10 * time.Millisecond
 
 // newStream returns the stream of an answer. Where one broke off before it, the new one takes its place if the client asked
 // for that, and goes on with it otherwise: what was heard is not said again.
-func newStream(r *run) *stream {
-	s := &stream{r: r, wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{})}
+func newStream(t *thread) *stream {
+	s := &stream{t: t, wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{})}
 	switch {
-	case r.broken.id == "":
+	case t.broken.id == "":
 		s.id = newMessageID()
-	case r.settings.Invoke.GetReplaces():
-		s.id, s.replaces = newMessageID(), r.broken.id
+	case t.settings.Invoke.GetReplaces():
+		s.id, s.replaces = newMessageID(), t.broken.id
 	default:
-		s.id, s.unheard, s.said = r.broken.id, r.broken.heard, true
-		s.heard.WriteString(r.broken.heard)
+		s.id, s.unheard, s.said = t.broken.id, t.broken.heard, true
+		s.heard.WriteString(t.broken.heard)
 	}
-	if !r.empty() {
+	if !t.empty() {
 		s.begin()
 		s.look()
 	}
@@ -74,6 +74,11 @@ func newStream(r *run) *stream {
 
 // take collects a piece; it waits for nobody. The error is errDiffers, or why nothing can be kept.
 func (s *stream) take(d llm.Delta) error {
+	if s.t.isTask() { // told when it is whole: to the agent, not to the user
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.err
+	}
 	if d.Call == nil && s.unheard != "" {
 		if err := s.hearAgain(&d.Text); err != nil || d.Text == "" {
 			return err
@@ -146,7 +151,7 @@ func (s *stream) addCall(d *llm.CallDelta) {
 	id := s.callID(d.Index, d.ID)
 	if n := len(s.pieces); n == 0 || s.pieces[n-1].call.GetToolCallId() != id {
 		s.pieces = append(s.pieces, piece{call: &agentv1.ToolCallChunk{
-			ToolCallId: id, ToolName: s.r.kit.labelOf(s.r.lexicon, d.Name), MessageId: s.id,
+			ToolCallId: id, ToolName: s.t.kit.labelOf(s.t.lexicon, d.Name), MessageId: s.id,
 		}})
 	}
 	last := &s.pieces[len(s.pieces)-1]
@@ -159,7 +164,7 @@ func (s *stream) callID(index int, given string) string {
 		s.callIDs = append(s.callIDs, "")
 	}
 	if s.callIDs[index] == "" {
-		s.callIDs[index] = s.r.uniqueCallID(given, s.callIDs)
+		s.callIDs[index] = s.t.uniqueCallID(given, s.callIDs)
 	}
 	return s.callIDs[index]
 }
@@ -174,11 +179,11 @@ func (s *stream) write() {
 		case <-s.wake:
 		}
 		s.sayPieces()
-		if err := s.r.flush(s.r.hold); err != nil {
+		if err := s.t.flush(s.t.hold); err != nil {
 			s.mu.Lock()
 			s.err = err
 			s.mu.Unlock()
-			s.r.endAsk(err) // no answer is of use
+			s.t.endAsk(err) // no answer is of use
 			return
 		}
 	}
@@ -198,18 +203,18 @@ func (s *stream) sayPieces() {
 func (s *stream) say(p piece) {
 	text := tool.CleanText(string(p.text))
 	if p.call == nil {
-		s.r.say(textEvent(&agentv1.Text{Content: text, MessageId: s.id, Replaces: s.takeReplaces()}))
-		if !s.r.settings.Invoke.GetReplaces() {
+		s.t.say(textEvent(&agentv1.Text{Content: text, MessageId: s.id, Replaces: s.takeReplaces()}))
+		if !s.t.settings.Invoke.GetReplaces() {
 			s.heard.WriteString(text)
 		}
 	} else {
 		s.sayReplaces()
 		p.call.Args = text
-		s.r.say(chunkEvent(p.call))
+		s.t.say(chunkEvent(p.call))
 	}
 	if !s.said {
 		s.said = true
-		s.r.change.Streaming = &s.id
+		s.t.change.Streaming = &s.id
 	}
 }
 
@@ -222,7 +227,7 @@ func (s *stream) takeReplaces() string {
 // sayReplaces says that pieces of an answer before no longer count where no text does.
 func (s *stream) sayReplaces() {
 	if replaces := s.takeReplaces(); replaces != "" {
-		s.r.say(textEvent(&agentv1.Text{MessageId: s.id, Replaces: replaces}))
+		s.t.say(textEvent(&agentv1.Text{MessageId: s.id, Replaces: replaces}))
 	}
 }
 
@@ -243,17 +248,17 @@ func (s *stream) stop() error {
 func (s *stream) finish() {
 	s.sayPieces()
 	s.sayReplaces()
-	if s.said || s.r.broken.id != "" {
+	if s.said || s.t.broken.id != "" {
 		none := ""
-		s.r.change.Streaming = &none
+		s.t.change.Streaming = &none
 	}
-	s.r.broken = broken{}
+	s.t.broken = broken{}
 }
 
 // abandon leaves an answer that broke off: the next one goes on with it, or takes its place.
 func (s *stream) abandon() {
 	if s.said {
-		s.r.broken = broken{id: s.id, heard: s.heard.String()}
+		s.t.broken = broken{id: s.id, heard: s.heard.String()}
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/modeltest"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -57,27 +56,6 @@ func TestSubAgents(t *testing.T) {
 	}
 }
 
-// Nobody is asked on behalf of a sub-agent.
-func TestSubAgentsMayNotAsk(t *testing.T) {
-	t.Parallel()
-	click, far := newDevice("click"), newDevice("far")
-	far.move(tool.Place{}, &tool.Selection{Nodes: []*nodev1.Node{{}}})
-	w := newWorld(t, click, far)
-	w.model.When(inTask("SUB"), modeltest.Calls(modeltest.ToolCall{Name: "click"}, modeltest.ToolCall{Name: "far"}, modeltest.ToolCall{Name: "nothing"}), modeltest.Say("could not"))
-	w.model.Script(modeltest.Call("task", `{"prompt":"SUB"}`), modeltest.Say("."))
-	p := w.pod()
-	got := p.ended(p.invoke(asking("click")))
-	if r := got.results(); r[0].GetResult() != "could not" || len(click.seen())+len(far.seen()) != 0 {
-		t.Errorf("%v", r)
-	}
-	body := string(w.model.Requests()[2].Body)
-	for _, want := range []string{"needs the user's approval", "must choose a node", "no tool with this name"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the sub-agent is not told: %s", want)
-		}
-	}
-}
-
 func TestSubAgentsEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, echo("look"))
@@ -85,7 +63,7 @@ func TestSubAgentsEnd(t *testing.T) {
 	w.model.When(inTask("FAIL"), modeltest.Status(401, nil, "{}"))
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "task", Args: `{"prompt":"LOOP"}`}, modeltest.ToolCall{Name: "task", Args: `{"prompt":"FAIL"}`}), modeltest.Say("."))
 	p := w.pod()
-	for _, r := range p.ended(p.say("go")).results() {
+	for _, r := range p.ended(p.say("go")).of("").results() {
 		if !r.GetIsError() || r.GetToolCallId() == "call_1" && r.GetOutcome() != "not_delivered" {
 			t.Errorf("%v", r)
 		}

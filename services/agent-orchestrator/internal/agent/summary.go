@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
@@ -41,25 +40,27 @@ func (m measured) size(req llm.Request) int {
 }
 
 // request is what the model is asked next; too long a conversation is summarised before.
-func (r *run) request() (llm.Request, error) {
-	if err := r.refresh(); err != nil {
-		return llm.Request{}, err
+func (t *thread) request() (llm.Request, error) {
+	if !t.isTask() { // those of a sub-agent are its run's
+		if err := t.refresh(); err != nil {
+			return llm.Request{}, err
+		}
 	}
-	req := r.asked()
-	if r.measured.size(req)*100 <= r.window*summaryAt {
+	req := t.asked()
+	if t.measured.size(req)*100 <= t.window*summaryAt {
 		return req, nil
 	}
-	return r.shorten(nil)
+	return t.shorten(nil)
 }
 
-func (r *run) asked() llm.Request {
-	summary, rest := conversation(r.messages)
-	messages := r.kit.opening(r.systemPrompt(time.Now()))
+func (t *thread) asked() llm.Request {
+	summary, rest := conversation(t.messages)
+	messages := t.kit.opening(t.system())
 	if summary != nil {
 		// As the user's word: endpoints differ in what they do with a second system message, and some insist on a user's.
 		messages = append(messages, llm.Message{Role: llm.User, Content: summaryTitle + summary.Content})
 	}
-	return llm.Request{Messages: append(messages, toModel(recent(rest, r.lease.Run))...), Tools: r.kit.offered(r.lexicon, r.toolTokens())}
+	return llm.Request{Messages: append(messages, toModel(recent(rest, t.lease.Run))...), Tools: t.kit.offered(t.lexicon, t.toolTokens())}
 }
 
 // toolTokens is how many tokens the definitions of tools may take.
@@ -68,30 +69,30 @@ func (r *run) toolTokens() int { return min(r.e.cfg.ToolTokens, r.window/2) }
 // shorten summarises all but the last messages, and returns the request without them. why is set where the endpoint has
 // refused the request as too long: then the window is not what we think, and only the very last is kept. Where there is
 // nothing to summarise it returns the request as it is, or why.
-func (r *run) shorten(why error) (llm.Request, error) {
-	keeps := r.window * summaryKeeps / 100
+func (t *thread) shorten(why error) (llm.Request, error) {
+	keeps := t.window * summaryKeeps / 100
 	if why != nil {
 		keeps = 0
 	}
-	summary, rest := conversation(r.messages)
-	rest = recent(rest, r.lease.Run)
+	summary, rest := conversation(t.messages)
+	rest = recent(rest, t.lease.Run)
 	head := rest[:tailFrom(rest, keeps)]
 	if len(head) == 0 {
-		return r.asked(), why
+		return t.asked(), why
 	}
-	if err := r.flush(r.hold); err != nil { // it takes a while
+	if err := t.flush(t.hold); err != nil { // it takes a while
 		return llm.Request{}, err
 	}
-	text, err := r.summarise(summary, head)
+	text, err := t.summarise(summary, head)
 	if err != nil {
 		return llm.Request{}, err
 	}
-	r.remember(store.Message{Role: roleSystem, Content: text, Covers: head[len(head)-1].Index})
-	r.measured = measured{}
-	if err := r.flush(r.hold); err != nil {
+	t.remember(store.Message{Role: roleSystem, Content: text, Covers: head[len(head)-1].Index})
+	t.measured = measured{}
+	if err := t.flush(t.hold); err != nil {
 		return llm.Request{}, err
 	}
-	return r.asked(), nil
+	return t.asked(), nil
 }
 
 // tailFrom returns from where on messages are kept: as many of the last as fit, at least the last one, and never a tool's
@@ -115,21 +116,21 @@ func toModelAlone(m store.Message) []llm.Message {
 }
 
 // summarise asks the model for a summary of messages, and of the summary before them.
-func (r *run) summarise(before *store.Message, messages []store.Message) (string, error) {
+func (t *thread) summarise(before *store.Message, messages []store.Message) (string, error) {
 	req := llm.Request{Messages: []llm.Message{
 		{Role: llm.System, Content: summaryPrompt},
-		{Role: llm.User, Content: transcript(before, messages, r.window*summaryReads/100*bytesPerToken)},
+		{Role: llm.User, Content: transcript(before, messages, t.window*summaryReads/100*bytesPerToken)},
 	}}
-	answer, err := r.e.ask(r.trail.under(r.ask), r.endpoint, req, func(llm.Delta) error { return nil })
+	answer, err := t.e.ask(t.under(t.ask), t.endpoint, req, func(llm.Delta) error { return nil })
 	if err != nil {
-		if r.ask.Err() != nil {
-			return "", context.Cause(r.ask)
+		if t.ask.Err() != nil {
+			return "", context.Cause(t.ask)
 		}
 		return "", err
 	}
-	r.log.InfoContext(r.hold, "conversation summarised", "messages", len(messages))
-	r.e.metrics.summaries.Inc()
-	r.say(usageEvent(answer.Usage.Prompt, answer.Usage.Completion))
+	t.log.InfoContext(t.hold, "conversation summarised", "messages", len(messages))
+	t.e.metrics.summaries.Inc()
+	t.say(usageEvent(answer.Usage.Prompt, answer.Usage.Completion))
 	text := tool.CleanText(strings.TrimSpace(answer.Text))
 	if text == "" {
 		return "", errEmptySummary

@@ -42,6 +42,14 @@ func (t *trail) under(ctx context.Context) context.Context {
 	return trace.ContextWithSpan(ctx, t.step)
 }
 
+// under returns ctx in the span of the run's step; a sub-agent's is in that of its call already.
+func (t *thread) under(ctx context.Context) context.Context {
+	if t.isTask() {
+		return ctx
+	}
+	return t.trail.under(ctx)
+}
+
 // next ends the step before and begins another.
 func (t *trail) next(ctx context.Context, number int) {
 	if !t.run.IsRecording() {

@@ -29,7 +29,7 @@ type Engine interface {
 type Sessions interface {
 	Session(ctx context.Context, ref store.Ref) (store.Session, error)
 	Sessions(ctx context.Context, user ids.UserID, limit int, cursor string) (list []store.Session, next string, err error)
-	Messages(ctx context.Context, ref store.Ref, after, limit int) ([]store.Message, error)
+	Messages(ctx context.Context, ref store.Ref, parent string, after, limit int) ([]store.Message, error)
 	Delete(ctx context.Context, ref store.Ref) error
 }
 

@@ -96,7 +96,7 @@ func (w *world) Sessions(context.Context, ids.UserID, int, string) ([]store.Sess
 	return []store.Session{w.session}, "next", nil
 }
 
-func (w *world) Messages(_ context.Context, _ store.Ref, after, limit int) ([]store.Message, error) {
+func (w *world) Messages(_ context.Context, _ store.Ref, _ string, after, limit int) ([]store.Message, error) {
 	if w.long > 0 {
 		var out []store.Message
 		for i := after + 1; i <= w.long && len(out) < limit; i++ {

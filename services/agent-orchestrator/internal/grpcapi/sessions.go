@@ -62,6 +62,9 @@ func (s *Server) ListMessages(ctx context.Context, req *agentv1.ListMessagesRequ
 	if err := notNegative("limit", int64(req.GetLimit())); err != nil {
 		return nil, err
 	}
+	if err := optional("parent_tool_call_id", req.GetParentToolCallId()); err != nil {
+		return nil, err
+	}
 	if err := notNegative("after", int64(req.GetAfter())); err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func (s *Server) ListMessages(ctx context.Context, req *agentv1.ListMessagesRequ
 		limit = math.MaxInt32
 	}
 	for size := 0; ; {
-		messages, err := s.Sessions.Messages(ctx, ref, after, min(messagesAtOnce, limit-len(res.GetMessages())))
+		messages, err := s.Sessions.Messages(ctx, ref, req.GetParentToolCallId(), after, min(messagesAtOnce, limit-len(res.GetMessages())))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +102,7 @@ const (
 func publicMessage(m store.Message) *agentv1.Message {
 	out := &agentv1.Message{
 		Index: int32(m.Index), Role: m.Role, Content: m.Content, ToolCallId: m.CallID, ToolName: m.Tool, RunId: m.Run,
-		CreatedAt: timestamppb.New(m.At),
+		CreatedAt: timestamppb.New(m.At), ParentToolCallId: m.Parent,
 	}
 	for _, c := range m.Calls {
 		out.ToolCalls = append(out.ToolCalls, &agentv1.MessageToolCall{ToolCallId: c.ID, ToolName: c.Name, ToolArgs: c.Args})

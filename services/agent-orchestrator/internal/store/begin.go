@@ -138,7 +138,7 @@ func (a *beginning) statements() ([]statement, error) {
 			args: []any{a.Settings, user, session, a.change},
 		},
 		{
-			sql: intoMessages + ` SELECT id, last_index, ?, ?, ?, ?, ?, ?, ?, ?` + thisBegin +
+			sql: intoMessages + ` SELECT id, last_index, ?, ?, ?, ?, ?, ?, ?, ?, ?` + thisBegin +
 				` ON CONFLICT (session, idx) DO NOTHING`,
 			args: append(values, user, session, a.change),
 		},
@@ -152,7 +152,7 @@ func (a *beginning) statements() ([]statement, error) {
 		}
 		// Only a session that was created just now has this id.
 		out = append(out, statement{
-			sql:  intoMessages + ` SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
+			sql:  intoMessages + ` SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions WHERE id = ?`,
 			args: append(append([]any{i + 1}, values...), id),
 		})
 	}

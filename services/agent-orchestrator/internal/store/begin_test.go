@@ -166,7 +166,7 @@ func TestSessionsOfOthersAreAbsent(t *testing.T) {
 			must(t, err, want)
 			_, err = s.Events(t.Context(), other, 0, 0)
 			must(t, err, want)
-			_, err = s.Messages(t.Context(), other, 0, 0)
+			_, err = s.Messages(t.Context(), other, "", 0, 0)
 			must(t, err, want)
 			_, err = s.CallsByID(t.Context(), other, []string{"a"})
 			must(t, err, want)

@@ -83,12 +83,13 @@ func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		lastIndex = m.Index
-		switch m.Role {
-		case "assistant":
+		switch {
+		case m.Parent != "":
+		case m.Role == "assistant":
 			answer = m.Index
-		case "system":
+		case m.Role == "system":
 			covered, answer = m.Covers, 0
-		case "user":
+		case m.Role == "user":
 			answer = 0
 		}
 	}
@@ -161,12 +162,12 @@ func putCalls(session int64, messages []Message, calls []Call) []statement {
 	for i := range calls {
 		c := &calls[i]
 		rows[i] = []any{
-			session, plain(c.ID), plain(c.Run), asked[c.ID], c.Position, plain(c.Tool), plain(c.Key), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
+			session, plain(c.ID), plain(c.Run), plain(c.Parent), asked[c.ID], c.Position, plain(c.Tool), plain(c.Key), c.Args, string(c.State), plain(c.Node), plain(c.NodeMark),
 			plain(c.Digest), plain(c.Interrupt), plain(c.Decision), plain(c.Reason), millis(c.Expires), millis(c.Decided),
 		}
 	}
 	return inserts(
-		`INSERT INTO calls (session, id, run_id, message, position, tool, tool_key, args, state, node, node_mark, digest, interrupt, decision, reason,
+		`INSERT INTO calls (session, id, run_id, parent, message, position, tool, tool_key, args, state, node, node_mark, digest, interrupt, decision, reason,
 			expires, decided)`,
 		`ON CONFLICT (session, id) DO UPDATE SET run_id = excluded.run_id,
 			message = CASE WHEN excluded.message > 0 THEN excluded.message ELSE calls.message END, position = excluded.position, tool = excluded.tool,

@@ -79,12 +79,12 @@ func TestSummary(t *testing.T) {
 		if !slices.Equal(got, []int{3, 4}) {
 			t.Errorf("state has messages %v", got)
 		}
-		all, err := s.Messages(t.Context(), ref, 0, 0)
+		all, err := s.Messages(t.Context(), ref, "", 0, 0)
 		must(t, err, nil)
 		if len(all) != 4 || all[3].Covers != 2 {
 			t.Errorf("messages are %+v", all)
 		}
-		some, err := s.Messages(t.Context(), ref, 1, 2)
+		some, err := s.Messages(t.Context(), ref, "", 1, 2)
 		must(t, err, nil)
 		if len(some) != 2 || some[0].Index != 2 || some[1].Index != 3 {
 			t.Errorf("messages after 1 are %+v", some)

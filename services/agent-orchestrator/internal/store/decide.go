@@ -77,12 +77,12 @@ const leaveInterrupt = ` WHERE id = ? AND status = 'interrupted' AND change = ?`
 func decideStatements(k *kept, d *Decide, change int64) ([]statement, error) {
 	messages := slices.Clone(d.Messages)
 	for i := range messages {
-		messages[i].Index, messages[i].Run = k.lastIndex+1+i, k.Run.ID
+		messages[i].Index, messages[i].Run = k.LastIndex+1+i, k.Run.ID
 	}
 	out := []statement{{
 		sql: `UPDATE sessions SET status = 'running', finish_reason = '', token = token + 1, owner = ?, lease_until = {now} + ?,
 			cancel = 0, change = ?, last_index = ?, updated = {now}` + leaveInterrupt,
-		args: []any{d.Owner, d.TTL.Milliseconds(), change, k.lastIndex + len(messages), k.id, k.change},
+		args: []any{d.Owner, d.TTL.Milliseconds(), change, k.LastIndex + len(messages), k.id, k.change},
 		must: true,
 	}}
 	if d.Settings != nil {
@@ -102,36 +102,43 @@ func decideStatements(k *kept, d *Decide, change int64) ([]statement, error) {
 // rewriteAnswer has the model read, as its own, the arguments that were run: else it would go on from a call that never
 // was.
 func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
-	i := -1
-	for at, m := range k.Messages {
-		if m.Role == "assistant" {
-			i = at
-		}
-	}
-	changed := false
+	kept := k.AllCalls()
+	changed := map[int]*Message{}
 	for _, c := range calls {
-		at := slices.IndexFunc(k.Calls, func(old Call) bool { return old.ID == c.ID })
-		if at < 0 || i < 0 {
+		at := slices.IndexFunc(kept, func(old Call) bool { return old.ID == c.ID })
+		m, own := k.asking(c)
+		if at < 0 || m == nil {
 			return nil, fmt.Errorf("store: call %q is none of the last answer", c.ID)
 		}
-		if bytes.Equal(k.Calls[at].Args, c.Args) {
-			continue
+		if !bytes.Equal(kept[at].Args, c.Args) {
+			own.Args, changed[m.Index] = string(c.Args), m
 		}
-		for j := range k.Messages[i].Calls {
-			if own := &k.Messages[i].Calls[j]; own.ID == c.ID {
-				own.Args, changed = string(c.Args), true
+	}
+	var out []statement
+	for _, m := range changed {
+		data, err := json.Marshal(m.Calls)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, statement{sql: `UPDATE messages SET calls = ? WHERE session = ? AND idx = ?`, args: []any{data, k.id, m.Index}})
+	}
+	return out, nil
+}
+
+// asking returns the message that asked for a call, and the call in it.
+func (k *kept) asking(c Call) (*Message, *MessageCall) {
+	messages := k.Messages
+	for i := range k.Tasks {
+		if k.Tasks[i].Call == c.Parent {
+			messages = k.Tasks[i].Messages
+		}
+	}
+	for i := range slices.Backward(messages) {
+		for j := range messages[i].Calls {
+			if messages[i].Calls[j].ID == c.ID {
+				return &messages[i], &messages[i].Calls[j]
 			}
 		}
 	}
-	if !changed {
-		return nil, nil
-	}
-	data, err := json.Marshal(k.Messages[i].Calls)
-	if err != nil {
-		return nil, err
-	}
-	return []statement{{
-		sql:  `UPDATE messages SET calls = ? WHERE session = ? AND idx = ?`,
-		args: []any{data, k.id, k.Messages[i].Index},
-	}}, nil
+	return nil, nil
 }

@@ -37,7 +37,7 @@ func (s *Store) expire(ctx context.Context, ref Ref) error {
 // time of their own.
 func (k *kept) timeIsOver() bool {
 	asked := 0
-	for _, c := range k.Calls {
+	for _, c := range k.AllCalls() {
 		if c.State != Waiting || c.Expires.IsZero() {
 			continue
 		}
@@ -57,7 +57,7 @@ func (k *kept) dropInterrupt(decision string, change int64) ([]statement, []*age
 		e.At = timestamppb.New(k.Now)
 		c.Events = append(c.Events, e)
 	}
-	for _, call := range k.Calls {
+	for _, call := range k.AllCalls() {
 		if call.State == Ended {
 			continue
 		}
@@ -68,16 +68,16 @@ func (k *kept) dropInterrupt(decision string, change int64) ([]statement, []*age
 		call.State, call.Expires = Ended, time.Time{}
 		c.Calls = append(c.Calls, call)
 		c.Messages = append(c.Messages, Message{
-			Index: k.lastIndex + 1 + len(c.Messages), Run: k.Run.ID, Role: "tool", CallID: call.ID, Tool: call.Tool,
+			Index: k.LastIndex + 1 + len(c.Messages), Run: k.Run.ID, Parent: call.Parent, Role: "tool", CallID: call.ID, Tool: call.Tool,
 			Content: told.GetResult(), At: k.Now,
 		})
-		say(&agentv1.Event{Kind: &agentv1.Event_ToolCallResult{ToolCallResult: told}})
+		say(&agentv1.Event{ParentToolCallId: call.Parent, Kind: &agentv1.Event_ToolCallResult{ToolCallResult: told}})
 	}
 	say(&agentv1.Event{Kind: &agentv1.Event_Complete{Complete: &agentv1.Complete{FinishReason: cancelled}}})
 	statements, err := appendRows([]statement{{
 		sql: `UPDATE sessions SET status = 'idle', finish_reason = 'cancelled', change = ?, last_index = ?, last_seq = ?,
 			updated = {now}` + leaveInterrupt,
-		args: []any{change, k.lastIndex + len(c.Messages), k.LastSeq + int64(len(c.Events)), k.id, k.change},
+		args: []any{change, k.LastIndex + len(c.Messages), k.LastSeq + int64(len(c.Events)), k.id, k.change},
 		must: true,
 	}}, k.lease(), &c)
 	return statements, c.Events, err
@@ -98,6 +98,8 @@ func undone(c *Call, decision string) *agentv1.ToolCallResult {
 	case c.Decision == timedOut, c.State == Waiting && decision == timedOut:
 		told.Outcome = timedOut
 		told.Result = fmt.Sprintf("Nobody decided in time whether %s may run, so it did not run. This was not a person's no.", c.Tool)
+	case c.State == Started: // a sub-agent that waited
+		told.Result = c.Tool + " was stopped before its end: " + whyStopped(decision) + ". What it had done until then stands"
 	case decision == timedOut:
 		told.Result = c.Tool + " was not run: nobody decided in time about other calls of the same answer"
 	default:
@@ -141,4 +143,11 @@ func (s *Store) RequestCancel(ctx context.Context, ref Ref) (active bool, events
 		return s.db.write(ctx, statements)
 	})
 	return active && err == nil, events, err
+}
+
+func whyStopped(decision string) string {
+	if decision == timedOut {
+		return "nobody decided in time about a call of its sub-agent"
+	}
+	return "the run was cancelled"
 }

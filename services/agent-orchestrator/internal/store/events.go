@@ -19,7 +19,7 @@ import (
 func frame(events []*agentv1.Event) ([]byte, error) {
 	var out, buffer []byte
 	for _, e := range events {
-		slim := agentv1.Event{At: e.GetAt(), Kind: e.GetKind()}
+		slim := agentv1.Event{At: e.GetAt(), ParentToolCallId: e.GetParentToolCallId(), Kind: e.GetKind()}
 		var err error
 		if buffer, err = (proto.MarshalOptions{}).MarshalAppend(buffer[:0], &slim); err != nil {
 			return nil, fmt.Errorf("store: an event cannot be kept: %w", err)

@@ -18,11 +18,10 @@ type kept struct {
 	State
 	found bool
 
-	id        int64
-	token     int64
-	owner     string
-	change    int64
-	lastIndex int
+	id     int64
+	token  int64
+	owner  string
+	change int64
 }
 
 func (k *kept) lease() Lease { return Lease{Ref: k.Ref, Run: k.Run.ID, Token: k.token, id: k.id} }
@@ -42,7 +41,7 @@ func (k *kept) scanSession(scan func(...any) error, more ...any) error {
 		&lastIndex, &steps, &k.Run.Streaming, &cancel, &k.token, &k.owner, &k.change, &created, &updated, &now,
 	}, more...)...)
 	k.Ref.Session, k.Status, k.Session.Run = ids.SessionID(session), Status(status), k.Run.ID
-	k.lastIndex, k.Run.Steps, k.Run.CancelRequested = int(lastIndex), int(steps), cancel != 0
+	k.LastIndex, k.Run.Steps, k.Run.CancelRequested = int(lastIndex), int(steps), cancel != 0
 	k.Created, k.Updated, k.Now = moment(created), moment(updated), moment(now)
 	return err
 }
@@ -72,7 +71,7 @@ func (k *kept) loading(ref Ref) []statement {
 			return k.scanInterrupt(interrupt)
 		},
 	}, {
-		sql: messageColumns + ` FROM sessions s JOIN messages m ON m.session = s.id AND m.idx > s.covered` + byRef +
+		sql: messageColumns + ` FROM sessions s JOIN messages m ON m.session = s.id AND m.idx > s.covered AND m.parent = ''` + byRef +
 			` ORDER BY m.idx`,
 		args: args,
 		row: func(scan func(...any) error) error {
@@ -95,18 +94,24 @@ func (k *kept) loading(ref Ref) []statement {
 // load reads a session once; k.found says whether there is one.
 func (s *Store) load(ctx context.Context, ref Ref) (*kept, error) {
 	k := &kept{}
-	return k, s.db.read(ctx, k.loading(ref))
+	if err := s.db.read(ctx, k.loading(ref)); err != nil {
+		return k, err
+	}
+	return k, s.loadTasks(ctx, k)
 }
 
 const callColumns = `SELECT c.id, c.run_id, c.position, c.tool, c.tool_key, c.args, c.state, c.node, c.node_mark, c.digest, c.interrupt,
-	c.decision, c.reason, c.expires, c.decided`
+	c.decision, c.reason, c.expires, c.decided, c.parent`
 
-func scanCall(scan func(...any) error) (Call, error) {
+// scanCall reads callColumns, and more.
+func scanCall(scan func(...any) error, more ...any) (Call, error) {
 	var c Call
 	var state string
 	var position, expires, decided int64
-	err := scan(&c.ID, &c.Run, &position, &c.Tool, &c.Key, &c.Args, &state, &c.Node, &c.NodeMark, &c.Digest, &c.Interrupt,
-		&c.Decision, &c.Reason, &expires, &decided)
+	err := scan(append([]any{
+		&c.ID, &c.Run, &position, &c.Tool, &c.Key, &c.Args, &state, &c.Node, &c.NodeMark, &c.Digest, &c.Interrupt,
+		&c.Decision, &c.Reason, &expires, &decided, &c.Parent,
+	}, more...)...)
 	c.Position, c.State, c.Expires, c.Decided = int(position), CallState(state), moment(expires), moment(decided)
 	return c, err
 }

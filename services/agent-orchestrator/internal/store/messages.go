@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-const messageColumns = `SELECT m.idx, m.run_id, m.role, m.content, m.calls, m.call_id, m.tool, m.covers, m.at`
+const messageColumns = `SELECT m.idx, m.run_id, m.role, m.content, m.calls, m.call_id, m.tool, m.covers, m.at, m.parent`
 
 func scanMessage(scan func(...any) error) (Message, error) {
 	var m Message
 	var index, covers, at int64
 	var content, calls []byte
-	if err := scan(&index, &m.Run, &m.Role, &content, &calls, &m.CallID, &m.Tool, &covers, &at); err != nil {
+	if err := scan(&index, &m.Run, &m.Role, &content, &calls, &m.CallID, &m.Tool, &covers, &at, &m.Parent); err != nil {
 		return m, err
 	}
 	m.Index, m.Content, m.Covers, m.At = int(index), string(content), int(covers), moment(at)
@@ -39,10 +39,10 @@ func messageValues(m *Message) ([]any, error) {
 	if at.IsZero() {
 		at = time.Now()
 	}
-	return []any{plain(m.Run), plain(m.Role), []byte(m.Content), calls, plain(m.CallID), plain(m.Tool), m.Covers, millis(at)}, nil
+	return []any{plain(m.Run), plain(m.Role), []byte(m.Content), calls, plain(m.CallID), plain(m.Tool), m.Covers, millis(at), plain(m.Parent)}, nil
 }
 
-const intoMessages = `INSERT INTO messages (session, idx, run_id, role, content, calls, call_id, tool, covers, at)`
+const intoMessages = `INSERT INTO messages (session, idx, run_id, role, content, calls, call_id, tool, covers, at, parent)`
 
 // insertMessages returns statements that append messages, which carry their index.
 func insertMessages(session int64, messages []Message) ([]statement, error) {
@@ -57,9 +57,10 @@ func insertMessages(session int64, messages []Message) ([]statement, error) {
 	return inserts(intoMessages, "", rows), nil
 }
 
-// Messages returns a session's messages with an Index above after, the oldest first; limit 0 means all. Errors:
+// Messages returns the messages of one of a session's conversations with an Index above after, the oldest first; limit 0 means
+// all. The conversation is that of the sub-agent that does the call parent; the user's where parent is "". Errors:
 // [refusal.SessionNotFound].
-func (s *Store) Messages(ctx context.Context, ref Ref, after, limit int) ([]Message, error) {
+func (s *Store) Messages(ctx context.Context, ref Ref, parent string, after, limit int) ([]Message, error) {
 	var out []Message
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		k, err := s.session(ctx, ref)
@@ -68,8 +69,8 @@ func (s *Store) Messages(ctx context.Context, ref Ref, after, limit int) ([]Mess
 		}
 		out = nil
 		return s.db.read(ctx, []statement{{
-			sql:  messageColumns + ` FROM messages m WHERE m.session = ? AND m.idx > ? ORDER BY m.idx LIMIT ?`,
-			args: []any{k.id, after, orAll(limit)},
+			sql:  messageColumns + ` FROM messages m WHERE m.session = ? AND m.idx > ? AND m.parent = ? ORDER BY m.idx LIMIT ?`,
+			args: []any{k.id, after, plain(parent), orAll(limit)},
 			row: func(scan func(...any) error) error {
 				m, err := scanMessage(scan)
 				out = append(out, m)

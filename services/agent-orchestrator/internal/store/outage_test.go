@@ -73,7 +73,7 @@ func TestPostgresRestartsWhileRunsCommit(t *testing.T) {
 		r.Session = session(i)
 		events, err := s.Events(t.Context(), r, 0, 0)
 		must(t, err, nil)
-		messages, err := s.Messages(t.Context(), r, 0, 0)
+		messages, err := s.Messages(t.Context(), r, "", 0, 0)
 		must(t, err, nil)
 		if int64(len(events)) != last[i] || int64(len(messages)) != last[i]+1 {
 			t.Errorf("run %d committed %d, kept are %d events and %d messages", i, last[i], len(events), len(messages)-1)

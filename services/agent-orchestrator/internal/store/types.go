@@ -73,10 +73,12 @@ type Run struct {
 	CancelRequested bool
 }
 
-// Message is one message of a conversation. Index counts from 1 within the session.
+// Message is one message of a conversation. Index counts from 1 within the session, over all its conversations.
 type Message struct {
-	Index   int
-	Run     string
+	Index int
+	Run   string
+	// Parent is the call whose sub-agent's conversation this is of; "" for the user's.
+	Parent  string
 	Role    string // user, assistant, tool, system (a summary of those up to Covers)
 	Content string
 	Calls   []MessageCall // of an assistant
@@ -114,8 +116,10 @@ const (
 
 // Call is one call of a tool by the model. IDs are unique within a session.
 type Call struct {
-	ID       string
-	Run      string
+	ID  string
+	Run string
+	// Parent is the call whose sub-agent asked for this one; "" where the user's agent did.
+	Parent   string
 	Position int    // within the assistant message that asked for it, from 0
 	Tool     string // what people call it
 	Key      string // what it is for good (package tool); "" where there is no such tool
@@ -145,10 +149,33 @@ type State struct {
 	Messages []Message
 	// Calls are those of the last assistant message, by position, as long as nothing but their results follows it.
 	Calls []Call
+	// Tasks are the sub-agents of those of Calls that have started.
+	Tasks []Task
+	// LastIndex is that of the session's last message.
+	LastIndex int
 	// Todos is the todo list as JSON; nil for none.
 	Todos []byte
 	// Lexicon is what names mean in the run; opaque here. A new run begins without.
 	Lexicon []byte
+}
+
+// Task is what a sub-agent has said and done.
+type Task struct {
+	// Call is the call that it does.
+	Call string
+	// Messages are its whole conversation, by Index.
+	Messages []Message
+	// Calls are those of its last answer, by position.
+	Calls []Call
+}
+
+// AllCalls are the calls of the last answer, those of sub-agents' last answers before the calls that they belong to.
+func (s *State) AllCalls() []Call {
+	var all []Call
+	for i := range s.Tasks {
+		all = append(all, s.Tasks[i].Calls...)
+	}
+	return append(all, s.Calls...)
 }
 
 // Change is one atomic step of a run. What is zero stays as it is.

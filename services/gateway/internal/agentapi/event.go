@@ -49,6 +49,9 @@ func appendEvent(b []byte, e *agentv1.Event, d *dialect) []byte {
 		b = addString(b, "finish_reason", kind.Complete.GetFinishReason())
 		b = addString(b, "content", kind.Complete.GetContent())
 		b = addString(b, "summary", kind.Complete.GetSummary())
+	case *agentv1.Event_SubAgentText:
+		b = head(b, "sub_agent_text", e)
+		b = addString(b, "content", kind.SubAgentText.GetContent())
 	case *agentv1.Event_Error:
 		b = head(b, "error", e)
 		b = addString(b, "error", kind.Error.GetMessage())
@@ -58,13 +61,14 @@ func appendEvent(b []byte, e *agentv1.Event, d *dialect) []byte {
 	return append(b, "}\n\n"...)
 }
 
-// head begins an object with what every event has.
+// head begins an object with what every event has; those of sub-agents name the call that theirs does.
 func head(b []byte, name string, e *agentv1.Event) []byte {
 	b = append(b, `{"type":"`...)
 	b = append(append(b, name...), '"')
 	b = addInt(b, "seq", e.GetSeq())
 	b = addString(b, "session_id", e.GetSessionId())
-	return addString(b, "run_id", e.GetRunId())
+	b = addString(b, "run_id", e.GetRunId())
+	return addText(b, "parent_tool_call_id", e.GetParentToolCallId())
 }
 
 func addFieldsOfText(b []byte, t *agentv1.Text) []byte {
@@ -161,6 +165,7 @@ func addFieldsOfInterrupt(b []byte, i *agentv1.Interrupt) []byte {
 		b = addObject(b, "tool_args", c.GetToolArgsJson())
 		b = addString(b, "node_id", c.GetNodeId())
 		b = addString(b, "digest", c.GetDigest())
+		b = addText(b, "parent_tool_call_id", c.GetParentToolCallId())
 		b = addTime(b, "expires_at", c.GetExpiresAt())
 		b = addAllow(addText(b, "why", c.GetWhy()), c.GetAllow())
 		b = append(b, '}')

@@ -1655,9 +1655,11 @@ type ListMessagesRequest struct {
 	// 0 means all. No answer has more than 16 MiB of them; the next ones are those after the last.
 	Limit int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
 	// Messages with a greater index.
-	After         int32 `protobuf:"varint,3,opt,name=after,proto3" json:"after,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	After int32 `protobuf:"varint,3,opt,name=after,proto3" json:"after,omitempty"`
+	// Where given, the conversation of the sub-agent that does, or did, this call.
+	ParentToolCallId string `protobuf:"bytes,4,opt,name=parent_tool_call_id,json=parentToolCallId,proto3" json:"parent_tool_call_id,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ListMessagesRequest) Reset() {
@@ -1711,6 +1713,13 @@ func (x *ListMessagesRequest) GetAfter() int32 {
 	return 0
 }
 
+func (x *ListMessagesRequest) GetParentToolCallId() string {
+	if x != nil {
+		return x.ParentToolCallId
+	}
+	return ""
+}
+
 type ListMessagesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Messages      []*Message             `protobuf:"bytes,1,rep,name=messages,proto3" json:"messages,omitempty"`
@@ -1758,19 +1767,21 @@ func (x *ListMessagesResponse) GetMessages() []*Message {
 // Message is one message of a conversation as the model is told it.
 type Message struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Counts from 1.
+	// Counts from 1, over all conversations of the session: that of the user, and those of sub-agents.
 	Index int32 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"`
 	// "user", "assistant", "tool" or "system" (a summary).
 	Role      string             `protobuf:"bytes,2,opt,name=role,proto3" json:"role,omitempty"`
 	Content   string             `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
 	ToolCalls []*MessageToolCall `protobuf:"bytes,4,rep,name=tool_calls,json=toolCalls,proto3" json:"tool_calls,omitempty"`
 	// With role "tool": the call that it answers.
-	ToolCallId    string                 `protobuf:"bytes,5,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
-	ToolName      string                 `protobuf:"bytes,6,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
-	RunId         string                 `protobuf:"bytes,7,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	ToolCallId string                 `protobuf:"bytes,5,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
+	ToolName   string                 `protobuf:"bytes,6,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
+	RunId      string                 `protobuf:"bytes,7,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	CreatedAt  *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// In the conversation of a sub-agent: the call that it does.
+	ParentToolCallId string `protobuf:"bytes,9,opt,name=parent_tool_call_id,json=parentToolCallId,proto3" json:"parent_tool_call_id,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Message) Reset() {
@@ -1857,6 +1868,13 @@ func (x *Message) GetCreatedAt() *timestamppb.Timestamp {
 		return x.CreatedAt
 	}
 	return nil
+}
+
+func (x *Message) GetParentToolCallId() string {
+	if x != nil {
+		return x.ParentToolCallId
+	}
+	return ""
 }
 
 type MessageToolCall struct {
@@ -2394,14 +2412,15 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\"I\n" +
 	"\x12GetSessionResponse\x123\n" +
-	"\asession\x18\x01 \x01(\v2\x19.hecaton.agent.v1.SessionR\asession\"`\n" +
+	"\asession\x18\x01 \x01(\v2\x19.hecaton.agent.v1.SessionR\asession\"\x8f\x01\n" +
 	"\x13ListMessagesRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\x12\x14\n" +
-	"\x05after\x18\x03 \x01(\x05R\x05after\"M\n" +
+	"\x05after\x18\x03 \x01(\x05R\x05after\x12-\n" +
+	"\x13parent_tool_call_id\x18\x04 \x01(\tR\x10parentToolCallId\"M\n" +
 	"\x14ListMessagesResponse\x125\n" +
-	"\bmessages\x18\x01 \x03(\v2\x19.hecaton.agent.v1.MessageR\bmessages\"\xa0\x02\n" +
+	"\bmessages\x18\x01 \x03(\v2\x19.hecaton.agent.v1.MessageR\bmessages\"\xcf\x02\n" +
 	"\aMessage\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x18\n" +
@@ -2413,7 +2432,8 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\ttool_name\x18\x06 \x01(\tR\btoolName\x12\x15\n" +
 	"\x06run_id\x18\a \x01(\tR\x05runId\x129\n" +
 	"\n" +
-	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"m\n" +
+	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12-\n" +
+	"\x13parent_tool_call_id\x18\t \x01(\tR\x10parentToolCallId\"m\n" +
 	"\x0fMessageToolCall\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +

@@ -31,6 +31,8 @@ type Event struct {
 	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	RunId     string                 `protobuf:"bytes,3,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	At        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	// Of what a sub-agent does: the call that it does. Empty for what the user's agent does.
+	ParentToolCallId string `protobuf:"bytes,5,opt,name=parent_tool_call_id,json=parentToolCallId,proto3" json:"parent_tool_call_id,omitempty"`
 	// Types that are valid to be assigned to Kind:
 	//
 	//	*Event_Text
@@ -41,6 +43,7 @@ type Event struct {
 	//	*Event_TokenUsage
 	//	*Event_Complete
 	//	*Event_Error
+	//	*Event_SubAgentText
 	Kind          isEvent_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -102,6 +105,13 @@ func (x *Event) GetAt() *timestamppb.Timestamp {
 		return x.At
 	}
 	return nil
+}
+
+func (x *Event) GetParentToolCallId() string {
+	if x != nil {
+		return x.ParentToolCallId
+	}
+	return ""
 }
 
 func (x *Event) GetKind() isEvent_Kind {
@@ -183,6 +193,15 @@ func (x *Event) GetError() *Error {
 	return nil
 }
 
+func (x *Event) GetSubAgentText() *SubAgentText {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_SubAgentText); ok {
+			return x.SubAgentText
+		}
+	}
+	return nil
+}
+
 type isEvent_Kind interface {
 	isEvent_Kind()
 }
@@ -219,6 +238,10 @@ type Event_Error struct {
 	Error *Error `protobuf:"bytes,17,opt,name=error,proto3,oneof"`
 }
 
+type Event_SubAgentText struct {
+	SubAgentText *SubAgentText `protobuf:"bytes,18,opt,name=sub_agent_text,json=subAgentText,proto3,oneof"`
+}
+
 func (*Event_Text) isEvent_Kind() {}
 
 func (*Event_ToolCallChunk) isEvent_Kind() {}
@@ -234,6 +257,8 @@ func (*Event_TokenUsage) isEvent_Kind() {}
 func (*Event_Complete) isEvent_Kind() {}
 
 func (*Event_Error) isEvent_Kind() {}
+
+func (*Event_SubAgentText) isEvent_Kind() {}
 
 // Text is a piece of the model's answer.
 type Text struct {
@@ -299,6 +324,51 @@ func (x *Text) GetReplaces() string {
 	return ""
 }
 
+// SubAgentText is what a sub-agent's model has said in one answer: to the agent, not to the user.
+type SubAgentText struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Content       string                 `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SubAgentText) Reset() {
+	*x = SubAgentText{}
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SubAgentText) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SubAgentText) ProtoMessage() {}
+
+func (x *SubAgentText) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SubAgentText.ProtoReflect.Descriptor instead.
+func (*SubAgentText) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SubAgentText) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
 // ToolCallChunk is a piece of a tool call's arguments as the model writes them; the ToolCall that follows replaces it.
 type ToolCallChunk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -312,7 +382,7 @@ type ToolCallChunk struct {
 
 func (x *ToolCallChunk) Reset() {
 	*x = ToolCallChunk{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[2]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -324,7 +394,7 @@ func (x *ToolCallChunk) String() string {
 func (*ToolCallChunk) ProtoMessage() {}
 
 func (x *ToolCallChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[2]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -337,7 +407,7 @@ func (x *ToolCallChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallChunk.ProtoReflect.Descriptor instead.
 func (*ToolCallChunk) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{2}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ToolCallChunk) GetToolCallId() string {
@@ -383,7 +453,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +465,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +478,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{3}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ToolCall) GetToolCallId() string {
@@ -465,7 +535,7 @@ type ToolCallResult struct {
 
 func (x *ToolCallResult) Reset() {
 	*x = ToolCallResult{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -477,7 +547,7 @@ func (x *ToolCallResult) String() string {
 func (*ToolCallResult) ProtoMessage() {}
 
 func (x *ToolCallResult) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -490,7 +560,7 @@ func (x *ToolCallResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallResult.ProtoReflect.Descriptor instead.
 func (*ToolCallResult) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{4}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ToolCallResult) GetToolCallId() string {
@@ -573,7 +643,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -585,7 +655,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -598,7 +668,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{5}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Artifact) GetType() string {
@@ -651,7 +721,7 @@ type Interrupt struct {
 
 func (x *Interrupt) Reset() {
 	*x = Interrupt{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -663,7 +733,7 @@ func (x *Interrupt) String() string {
 func (*Interrupt) ProtoMessage() {}
 
 func (x *Interrupt) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -676,7 +746,7 @@ func (x *Interrupt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interrupt.ProtoReflect.Descriptor instead.
 func (*Interrupt) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{6}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Interrupt) GetInterruptId() string {
@@ -722,14 +792,16 @@ type PendingCall struct {
 	// The entry with which the user's allow-list would let this tool run without asking; none where it does not depend on it.
 	Allow *AllowedTool `protobuf:"bytes,7,opt,name=allow,proto3" json:"allow,omitempty"`
 	// Why it asks: "it is not on the user's allow-list".
-	Why           string `protobuf:"bytes,8,opt,name=why,proto3" json:"why,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Why string `protobuf:"bytes,8,opt,name=why,proto3" json:"why,omitempty"`
+	// Where a sub-agent asked for it: the call that the sub-agent does.
+	ParentToolCallId string `protobuf:"bytes,9,opt,name=parent_tool_call_id,json=parentToolCallId,proto3" json:"parent_tool_call_id,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *PendingCall) Reset() {
 	*x = PendingCall{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -741,7 +813,7 @@ func (x *PendingCall) String() string {
 func (*PendingCall) ProtoMessage() {}
 
 func (x *PendingCall) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -754,7 +826,7 @@ func (x *PendingCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingCall.ProtoReflect.Descriptor instead.
 func (*PendingCall) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{7}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PendingCall) GetToolCallId() string {
@@ -813,6 +885,13 @@ func (x *PendingCall) GetWhy() string {
 	return ""
 }
 
+func (x *PendingCall) GetParentToolCallId() string {
+	if x != nil {
+		return x.ParentToolCallId
+	}
+	return ""
+}
+
 // AllowedTool is a tool that runs without asking.
 type AllowedTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -832,7 +911,7 @@ type AllowedTool struct {
 
 func (x *AllowedTool) Reset() {
 	*x = AllowedTool{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +923,7 @@ func (x *AllowedTool) String() string {
 func (*AllowedTool) ProtoMessage() {}
 
 func (x *AllowedTool) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +936,7 @@ func (x *AllowedTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllowedTool.ProtoReflect.Descriptor instead.
 func (*AllowedTool) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{8}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *AllowedTool) GetLayer() string {
@@ -899,7 +978,7 @@ type TokenUsage struct {
 
 func (x *TokenUsage) Reset() {
 	*x = TokenUsage{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -911,7 +990,7 @@ func (x *TokenUsage) String() string {
 func (*TokenUsage) ProtoMessage() {}
 
 func (x *TokenUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -924,7 +1003,7 @@ func (x *TokenUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenUsage.ProtoReflect.Descriptor instead.
 func (*TokenUsage) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{9}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *TokenUsage) GetPromptTokens() int32 {
@@ -956,7 +1035,7 @@ type Complete struct {
 
 func (x *Complete) Reset() {
 	*x = Complete{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -968,7 +1047,7 @@ func (x *Complete) String() string {
 func (*Complete) ProtoMessage() {}
 
 func (x *Complete) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -981,7 +1060,7 @@ func (x *Complete) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Complete.ProtoReflect.Descriptor instead.
 func (*Complete) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{10}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Complete) GetFinishReason() string {
@@ -1019,7 +1098,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1031,7 +1110,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1044,7 +1123,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{11}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Error) GetMessage() string {
@@ -1072,13 +1151,14 @@ var File_hecaton_agent_v1_event_proto protoreflect.FileDescriptor
 
 const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1checaton/agent/v1/event.proto\x12\x10hecaton.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ahecaton/node/v1/node.proto\"\xee\x04\n" +
+	"\x1checaton/agent/v1/event.proto\x12\x10hecaton.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ahecaton/node/v1/node.proto\"\xe5\x05\n" +
 	"\x05Event\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x12\x15\n" +
 	"\x06run_id\x18\x03 \x01(\tR\x05runId\x12*\n" +
-	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12,\n" +
+	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12-\n" +
+	"\x13parent_tool_call_id\x18\x05 \x01(\tR\x10parentToolCallId\x12,\n" +
 	"\x04text\x18\n" +
 	" \x01(\v2\x16.hecaton.agent.v1.TextH\x00R\x04text\x12I\n" +
 	"\x0ftool_call_chunk\x18\v \x01(\v2\x1f.hecaton.agent.v1.ToolCallChunkH\x00R\rtoolCallChunk\x129\n" +
@@ -1088,13 +1168,16 @@ const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"\vtoken_usage\x18\x0f \x01(\v2\x1c.hecaton.agent.v1.TokenUsageH\x00R\n" +
 	"tokenUsage\x128\n" +
 	"\bcomplete\x18\x10 \x01(\v2\x1a.hecaton.agent.v1.CompleteH\x00R\bcomplete\x12/\n" +
-	"\x05error\x18\x11 \x01(\v2\x17.hecaton.agent.v1.ErrorH\x00R\x05errorB\x06\n" +
+	"\x05error\x18\x11 \x01(\v2\x17.hecaton.agent.v1.ErrorH\x00R\x05error\x12F\n" +
+	"\x0esub_agent_text\x18\x12 \x01(\v2\x1e.hecaton.agent.v1.SubAgentTextH\x00R\fsubAgentTextB\x06\n" +
 	"\x04kind\"[\n" +
 	"\x04Text\x12\x18\n" +
 	"\acontent\x18\x01 \x01(\tR\acontent\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x02 \x01(\tR\tmessageId\x12\x1a\n" +
-	"\breplaces\x18\x03 \x01(\tR\breplaces\"\x81\x01\n" +
+	"\breplaces\x18\x03 \x01(\tR\breplaces\"(\n" +
+	"\fSubAgentText\x12\x18\n" +
+	"\acontent\x18\x01 \x01(\tR\acontent\"\x81\x01\n" +
 	"\rToolCallChunk\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +
@@ -1130,7 +1213,7 @@ const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12<\n" +
 	"\n" +
 	"tool_calls\x18\x03 \x03(\v2\x1d.hecaton.agent.v1.PendingCallR\ttoolCalls\x12>\n" +
-	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"\xa5\x02\n" +
+	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"\xd4\x02\n" +
 	"\vPendingCall\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +
@@ -1141,7 +1224,8 @@ const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"\n" +
 	"expires_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x123\n" +
 	"\x05allow\x18\a \x01(\v2\x1d.hecaton.agent.v1.AllowedToolR\x05allow\x12\x10\n" +
-	"\x03why\x18\b \x01(\tR\x03why\"q\n" +
+	"\x03why\x18\b \x01(\tR\x03why\x12-\n" +
+	"\x13parent_tool_call_id\x18\t \x01(\tR\x10parentToolCallId\"q\n" +
 	"\vAllowedTool\x12\x14\n" +
 	"\x05layer\x18\x01 \x01(\tR\x05layer\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x12\n" +
@@ -1172,43 +1256,45 @@ func file_hecaton_agent_v1_event_proto_rawDescGZIP() []byte {
 	return file_hecaton_agent_v1_event_proto_rawDescData
 }
 
-var file_hecaton_agent_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_hecaton_agent_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_hecaton_agent_v1_event_proto_goTypes = []any{
 	(*Event)(nil),                 // 0: hecaton.agent.v1.Event
 	(*Text)(nil),                  // 1: hecaton.agent.v1.Text
-	(*ToolCallChunk)(nil),         // 2: hecaton.agent.v1.ToolCallChunk
-	(*ToolCall)(nil),              // 3: hecaton.agent.v1.ToolCall
-	(*ToolCallResult)(nil),        // 4: hecaton.agent.v1.ToolCallResult
-	(*Artifact)(nil),              // 5: hecaton.agent.v1.Artifact
-	(*Interrupt)(nil),             // 6: hecaton.agent.v1.Interrupt
-	(*PendingCall)(nil),           // 7: hecaton.agent.v1.PendingCall
-	(*AllowedTool)(nil),           // 8: hecaton.agent.v1.AllowedTool
-	(*TokenUsage)(nil),            // 9: hecaton.agent.v1.TokenUsage
-	(*Complete)(nil),              // 10: hecaton.agent.v1.Complete
-	(*Error)(nil),                 // 11: hecaton.agent.v1.Error
-	(*timestamppb.Timestamp)(nil), // 12: google.protobuf.Timestamp
-	(*v1.Node)(nil),               // 13: hecaton.node.v1.Node
+	(*SubAgentText)(nil),          // 2: hecaton.agent.v1.SubAgentText
+	(*ToolCallChunk)(nil),         // 3: hecaton.agent.v1.ToolCallChunk
+	(*ToolCall)(nil),              // 4: hecaton.agent.v1.ToolCall
+	(*ToolCallResult)(nil),        // 5: hecaton.agent.v1.ToolCallResult
+	(*Artifact)(nil),              // 6: hecaton.agent.v1.Artifact
+	(*Interrupt)(nil),             // 7: hecaton.agent.v1.Interrupt
+	(*PendingCall)(nil),           // 8: hecaton.agent.v1.PendingCall
+	(*AllowedTool)(nil),           // 9: hecaton.agent.v1.AllowedTool
+	(*TokenUsage)(nil),            // 10: hecaton.agent.v1.TokenUsage
+	(*Complete)(nil),              // 11: hecaton.agent.v1.Complete
+	(*Error)(nil),                 // 12: hecaton.agent.v1.Error
+	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
+	(*v1.Node)(nil),               // 14: hecaton.node.v1.Node
 }
 var file_hecaton_agent_v1_event_proto_depIdxs = []int32{
-	12, // 0: hecaton.agent.v1.Event.at:type_name -> google.protobuf.Timestamp
+	13, // 0: hecaton.agent.v1.Event.at:type_name -> google.protobuf.Timestamp
 	1,  // 1: hecaton.agent.v1.Event.text:type_name -> hecaton.agent.v1.Text
-	2,  // 2: hecaton.agent.v1.Event.tool_call_chunk:type_name -> hecaton.agent.v1.ToolCallChunk
-	3,  // 3: hecaton.agent.v1.Event.tool_call:type_name -> hecaton.agent.v1.ToolCall
-	4,  // 4: hecaton.agent.v1.Event.tool_call_result:type_name -> hecaton.agent.v1.ToolCallResult
-	6,  // 5: hecaton.agent.v1.Event.interrupt:type_name -> hecaton.agent.v1.Interrupt
-	9,  // 6: hecaton.agent.v1.Event.token_usage:type_name -> hecaton.agent.v1.TokenUsage
-	10, // 7: hecaton.agent.v1.Event.complete:type_name -> hecaton.agent.v1.Complete
-	11, // 8: hecaton.agent.v1.Event.error:type_name -> hecaton.agent.v1.Error
-	5,  // 9: hecaton.agent.v1.ToolCallResult.artifacts:type_name -> hecaton.agent.v1.Artifact
-	7,  // 10: hecaton.agent.v1.Interrupt.tool_calls:type_name -> hecaton.agent.v1.PendingCall
-	13, // 11: hecaton.agent.v1.Interrupt.available_nodes:type_name -> hecaton.node.v1.Node
-	12, // 12: hecaton.agent.v1.PendingCall.expires_at:type_name -> google.protobuf.Timestamp
-	8,  // 13: hecaton.agent.v1.PendingCall.allow:type_name -> hecaton.agent.v1.AllowedTool
-	14, // [14:14] is the sub-list for method output_type
-	14, // [14:14] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	3,  // 2: hecaton.agent.v1.Event.tool_call_chunk:type_name -> hecaton.agent.v1.ToolCallChunk
+	4,  // 3: hecaton.agent.v1.Event.tool_call:type_name -> hecaton.agent.v1.ToolCall
+	5,  // 4: hecaton.agent.v1.Event.tool_call_result:type_name -> hecaton.agent.v1.ToolCallResult
+	7,  // 5: hecaton.agent.v1.Event.interrupt:type_name -> hecaton.agent.v1.Interrupt
+	10, // 6: hecaton.agent.v1.Event.token_usage:type_name -> hecaton.agent.v1.TokenUsage
+	11, // 7: hecaton.agent.v1.Event.complete:type_name -> hecaton.agent.v1.Complete
+	12, // 8: hecaton.agent.v1.Event.error:type_name -> hecaton.agent.v1.Error
+	2,  // 9: hecaton.agent.v1.Event.sub_agent_text:type_name -> hecaton.agent.v1.SubAgentText
+	6,  // 10: hecaton.agent.v1.ToolCallResult.artifacts:type_name -> hecaton.agent.v1.Artifact
+	8,  // 11: hecaton.agent.v1.Interrupt.tool_calls:type_name -> hecaton.agent.v1.PendingCall
+	14, // 12: hecaton.agent.v1.Interrupt.available_nodes:type_name -> hecaton.node.v1.Node
+	13, // 13: hecaton.agent.v1.PendingCall.expires_at:type_name -> google.protobuf.Timestamp
+	9,  // 14: hecaton.agent.v1.PendingCall.allow:type_name -> hecaton.agent.v1.AllowedTool
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_event_proto_init() }
@@ -1225,6 +1311,7 @@ func file_hecaton_agent_v1_event_proto_init() {
 		(*Event_TokenUsage)(nil),
 		(*Event_Complete)(nil),
 		(*Event_Error)(nil),
+		(*Event_SubAgentText)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1232,7 +1319,7 @@ func file_hecaton_agent_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_event_proto_rawDesc), len(file_hecaton_agent_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

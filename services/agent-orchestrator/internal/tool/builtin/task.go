@@ -13,8 +13,8 @@ import (
 // TaskTimeout is how long a sub-agent may take: as long as the slowest of its tools (facts, 3.1).
 const TaskTimeout = 1800 * time.Second
 
-// TaskFunc runs a sub-agent: description is a label for people, prompt what it is to do. Its result is its last answer.
-type TaskFunc func(ctx context.Context, in tool.Invocation, description, prompt string) (tool.Result, error)
+// TaskFunc has a sub-agent do the call with the [TaskPrompt] of its arguments. Its result is its last answer.
+type TaskFunc func(ctx context.Context, in tool.Invocation) (tool.Result, error)
 
 // NewTask returns the tool `task`, which hands work to a sub-agent (facts, 8.3). Several of one answer run at the same time.
 //
@@ -31,13 +31,26 @@ func NewTask(run TaskFunc) tool.Tool {
 				`"prompt":{"type":"string","description":"All that the sub-agent has to know and what it is to return, required"}}}`),
 		},
 		run: func(ctx context.Context, in tool.Invocation, args taskArgs) (tool.Result, error) {
-			prompt := cmp.Or(args.Prompt, args.Task)
-			if strings.TrimSpace(prompt) == "" {
+			if args.prompt() == "" {
 				return tool.Result{}, invalid("arguments.prompt is missing; it is required")
 			}
-			return run(ctx, in, cmp.Or(args.Description, args.Agent), prompt)
+			return run(ctx, in)
 		},
 	}
+}
+
+// TaskPrompt is what the arguments of a call of `task` ask for; "" where they do not say.
+func TaskPrompt(arguments []byte) string {
+	var args taskArgs
+	_ = json.Unmarshal(arguments, &args) // what cannot be read asks for nothing
+	return args.prompt()
+}
+
+func (a taskArgs) prompt() string {
+	if prompt := cmp.Or(a.Prompt, a.Task); strings.TrimSpace(prompt) != "" {
+		return prompt
+	}
+	return ""
 }
 
 type taskArgs struct {

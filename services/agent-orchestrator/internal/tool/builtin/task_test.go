@@ -11,16 +11,15 @@ import (
 
 func TestTask(t *testing.T) {
 	t.Parallel()
-	tools := []tool.Tool{builtin.NewTask(func(_ context.Context, in tool.Invocation, description, prompt string) (tool.Result, error) {
-		return tool.Result{Text: string(in.User) + "|" + description + "|" + prompt}, nil
+	tools := []tool.Tool{builtin.NewTask(func(_ context.Context, in tool.Invocation) (tool.Result, error) {
+		return tool.Result{Text: string(in.User) + "|" + builtin.TaskPrompt(in.Args)}, nil
 	})}
 	if spec := tools[0].Spec(); !spec.Parallel || spec.Timeout != builtin.TaskTimeout || spec.Category != tool.SubAgent {
 		t.Errorf("%+v", spec)
 	}
 	for want, args := range map[string]object{
-		"ana|look|find it":                    {"description": "look", "prompt": "find it"},
-		"ana||find it":                        {"prompt": "find it"},
-		"ana|researcher|find it":              {"agent": "researcher", "task": "find it"}, // the reference's older form
+		"ana|find it":                         {"description": "look", "prompt": "find it"},
+		"ana|find that":                       {"agent": "researcher", "task": "find that"}, // the reference's older form
 		"invalid arguments.prompt is missing": {"description": "look", "prompt": " "},
 		"invalid arguments.prompt must be":    {"prompt": 7},
 	} {
