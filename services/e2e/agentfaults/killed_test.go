@@ -25,6 +25,8 @@ var scenes = []scene{
 	{name: "between calls", reach: betweenCalls},
 	{name: "an approved call is at its node", reach: anApprovedCallIsAtItsNode},
 	{name: "waiting for approval", reach: waitingForApproval, waits: true},
+	{name: "a sub-agent's call is at its node", reach: aSubAgentsCallIsAtItsNode},
+	{name: "a sub-agent waits for approval", reach: aSubAgentWaits, waits: true},
 }
 
 // Runs at every point are on two orchestrators. One is killed: what it worked on goes on at the other within the clients'
@@ -174,5 +176,73 @@ func waitingForApproval(u *user) func(*user, bool) {
 		u.ends(yes, "stop")
 		u.wantResults(yes, map[string]string{"call_0": "1"})
 		u.ledger.Once(u, 1)
+	}
+}
+
+var task = modeltest.Call("task", `{"prompt":"Do it."}`)
+
+// nested fails unless a stream tells of one call of the sub-agent of call_0, which ended like this, and of the task's end.
+func nested(u *user, s *cluster.Stream, want string) {
+	u.Helper()
+	var calls, ends []string
+	for _, e := range s.Heard {
+		switch {
+		case e.Type == "text" && e.Parent != "":
+			u.Errorf("a sub-agent's text is told as the answer's: %s", e.Data)
+		case e.Type == "tool_call" && e.Parent == "call_0":
+			calls = append(calls, e.ToolCallID)
+		case e.Type == "tool_call_result":
+			if e.Outcome == "" {
+				e.Outcome = e.Result
+			}
+			ends = append(ends, e.Parent+" "+e.Outcome)
+		}
+	}
+	if got := strings.Join(ends, ", "); len(calls) > 1 || got != "call_0 "+want+",  did it" {
+		u.Errorf("calls %v, ended with %q", calls, got)
+	}
+}
+
+func aSubAgentsCallIsAtItsNode(u *user) func(*user, bool) {
+	u.script(task, click(1), modeltest.Say("did it"), modeltest.Say("done"))
+	s := u.invoke(u.Gateways[1])
+	call := u.hold()
+	return func(u *user, killed bool) {
+		want := "1"
+		if killed {
+			want = "unknown"
+			s.Until("tool_call_result")
+		}
+		u.answer(call) // which nobody waits for any more
+		u.ends(s, "stop")
+		u.wantSaid(s, "done")
+		nested(u, s, want)
+		u.ledger.Once(u, 1)
+	}
+}
+
+func aSubAgentWaits(u *user) func(*user, bool) {
+	u.script(task, each("pay", 1), modeltest.Say("did it"), modeltest.Say("done"))
+	s := u.invoke(u.Gateways[1])
+	calls := u.interrupted(s)
+	return func(u *user, _ bool) {
+		if len(calls) != 1 || calls[0].Parent != "call_0" || calls[0].NodeID != "chrome" {
+			u.Errorf("it waits for %v", calls)
+		}
+		u.serve()
+		yes := u.Gateways[0].Resume(u, u.name, u.decision(s.Session, "approved", calls))
+		u.ends(yes, "stop")
+		nested(u, yes, "1")
+		u.ledger.Once(u, 1)
+		path := "/api/agent/sessions/" + s.Session + "/messages"
+		if all := u.Gateways[1].Get(u, path, u.name).Raw; strings.Contains(all, `"parent_tool_call_id":"call_0"`) || strings.Contains(all, `"tool_name":"pay"`) {
+			u.Errorf("the user's conversation is %s", all)
+		}
+		own := u.Gateways[1].Get(u, path+"?parent_tool_call_id=call_0", u.name).Raw
+		for _, part := range []string{`"content":"Do it."`, `"tool_name":"pay"`, `"content":"did it"`, `"parent_tool_call_id":"call_0"`} {
+			if !strings.Contains(own, part) {
+				u.Errorf("%s is not in %s", part, own)
+			}
+		}
 	}
 }

@@ -28,6 +28,8 @@ type Event struct {
 	ErrorCode                        string `json:"error_code"`
 	ToolCallID                       string `json:"tool_call_id"`
 	ToolName                         string `json:"tool_name"`
+	// Parent is the call whose sub-agent did this; "" where the user's agent did.
+	Parent string `json:"parent_tool_call_id"`
 	// ToolCalls are what an interrupt waits for.
 	ToolCalls []PendingCall `json:"tool_calls"`
 	// Data is the whole event, JSON.
@@ -40,6 +42,7 @@ type PendingCall struct {
 	Name   string          `json:"tool_name"`
 	Args   json.RawMessage `json:"tool_args"`
 	NodeID string          `json:"node_id"`
+	Parent string          `json:"parent_tool_call_id"`
 	Digest string          `json:"digest"`
 	Why    string          `json:"why"`
 	// Allow is the entry of an allow-list that would let it run.

@@ -55,6 +55,12 @@ func transcript() []*agentv1.Event {
 		{Kind: &agentv1.Event_TokenUsage{TokenUsage: &agentv1.TokenUsage{PromptTokens: 812, CompletionTokens: 64}}},
 		{Kind: &agentv1.Event_Error{Error: &agentv1.Error{Message: "Too many requests", Code: "RateLimited", Details: "retry later"}}},
 		{Kind: &agentv1.Event_Error{Error: &agentv1.Error{Message: "broken", Code: "Internal"}}},
+		{ParentToolCallId: "call_06", Kind: &agentv1.Event_SubAgentText{SubAgentText: &agentv1.SubAgentText{Content: "I look."}}},
+		{ParentToolCallId: "call_06", Kind: &agentv1.Event_ToolCall{ToolCall: &agentv1.ToolCall{ToolName: "click", ToolArgsJson: args, ToolCallId: "call_07", RequiresApproval: true}}},
+		{ParentToolCallId: "call_06", Kind: &agentv1.Event_ToolCallResult{ToolCallResult: &agentv1.ToolCallResult{ToolCallId: "call_07", ToolName: "click", Result: "Clicked"}}},
+		{Kind: &agentv1.Event_Interrupt{Interrupt: &agentv1.Interrupt{InterruptId: "int_3", Reason: "approval", ToolCalls: []*agentv1.PendingCall{
+			{ToolCallId: "call_07", ToolName: "click", ToolArgsJson: args, NodeId: "n1", Digest: "d3", ExpiresAt: expires, ParentToolCallId: "call_06"},
+		}}}},
 		{Kind: nil},
 		{Kind: &agentv1.Event_Complete{Complete: &agentv1.Complete{FinishReason: "stop", Content: "Done.", Summary: "Paid order 12"}}},
 	}

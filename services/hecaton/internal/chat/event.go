@@ -16,6 +16,7 @@ type event struct {
 	Replaces  string          `json:"replaces"`
 
 	ToolCallID string          `json:"tool_call_id"`
+	Parent     string          `json:"parent_tool_call_id"` // the call that a sub-agent does, where it did this
 	ToolName   string          `json:"tool_name"`
 	ToolArgs   json.RawMessage `json:"tool_args"`
 	Result     string          `json:"result"`
@@ -46,6 +47,7 @@ type Pending struct {
 	Args    json.RawMessage `json:"tool_args"`
 	Node    string          `json:"node_id"`
 	Digest  string          `json:"digest"`
+	Parent  string          `json:"parent_tool_call_id"`
 	Expires time.Time       `json:"expires_at"`
 	// Why it asks; "" where the server does not say.
 	Why string `json:"why"`

@@ -59,7 +59,7 @@ func (s *screen) show(e event) {
 	case "text":
 		s.text(e)
 	case "tool_call":
-		s.line("→ %s %s", safeLine(e.ToolName), shorten(safeLine(compact(e.ToolArgs)), shownArgs))
+		s.line("→ %s%s %s", by(e.Parent), safeLine(e.ToolName), shorten(safeLine(compact(e.ToolArgs)), shownArgs))
 	case "tool_call_result":
 		s.result(e)
 	case "error":
@@ -72,6 +72,14 @@ func (s *screen) show(e event) {
 		}
 		s.end()
 	}
+}
+
+// by says whose call it is, where it is a sub-agent's.
+func by(parent string) string {
+	if parent == "" {
+		return ""
+	}
+	return "sub-agent: "
 }
 
 func (s *screen) text(e event) {
@@ -94,7 +102,7 @@ func (s *screen) result(e event) {
 		head = "← error"
 	}
 	text := strings.TrimRight(shorten(Safe(e.Result), shownResult), "\n")
-	s.line("%s %s", head, safeLine(e.ToolName))
+	s.line("%s %s%s", head, by(e.Parent), safeLine(e.ToolName))
 	for line := range strings.SplitSeq(text, "\n") {
 		if text != "" {
 			s.line("  | %s", line)
@@ -110,7 +118,7 @@ func (s *screen) result(e event) {
 
 // pending shows what a person is asked to decide about, whole.
 func (s *screen) pending(p Pending) {
-	s.line("? %s wants to run%s, with", safeLine(p.Tool), where(p))
+	s.line("? %s%s wants to run%s, with", by(p.Parent), safeLine(p.Tool), where(p))
 	for line := range strings.SplitSeq(Safe(indented(p.Args, "")), "\n") {
 		s.line("  | %s", line)
 	}
