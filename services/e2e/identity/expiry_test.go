@@ -148,6 +148,21 @@ func TestASocketDoesNotLiveOnWithABadToken(t *testing.T) {
 	}
 }
 
+// Some issuers write the year 9999, which has no number of nanoseconds.
+func TestATokenOfTheYear9999(t *testing.T) {
+	t.Parallel()
+	c, key := startLenient(t, cluster.Options{Gateways: 1})
+	forever := func(c *auth.Claims) { c.Expires = time.Unix(253402300799, 0) }
+	ws := dial(t, c.Gateways[0], "/ws/web", mint(t, key, "ana", forever))
+	ws.Send(fmt.Sprintf(`{"type":"token","token":%q}`, mint(t, key, "ana", forever)))
+	ws.Expect(`{"type":"token_ack","success":true,"expires_at":253402300799}`)
+	select {
+	case <-ws.Done():
+		t.Errorf("closed with %d", ws.Ended())
+	case <-time.After(3 * time.Second): // the pulse has looked
+	}
+}
+
 // Where tokens do not count, nothing ends with one.
 func TestTrustedSocketsHaveNoEnd(t *testing.T) {
 	t.Parallel()

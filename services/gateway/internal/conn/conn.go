@@ -3,6 +3,7 @@ package conn
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -68,12 +69,15 @@ func (c *Conn) LastSeen() time.Time { return time.Unix(0, c.seen.Load()) }
 
 // EndAt says when the connection is over, since its token is; the zero time stands for never. The pod's pulse looks.
 func (c *Conn) EndAt(t time.Time) {
-	if t.IsZero() {
+	if t.IsZero() || t.After(never) {
 		c.ends.Store(0)
 		return
 	}
 	c.ends.Store(t.UnixNano())
 }
+
+// never is the latest time that has a number of nanoseconds. Some issuers write the year 9999.
+var never = time.Unix(0, math.MaxInt64)
 
 // EndIfOver closes the connection where its time is over, and reports whether it is.
 func (c *Conn) EndIfOver(now time.Time) bool {

@@ -13,7 +13,7 @@ import (
 func (z *Zeus) renew(c *conn.Conn, user ids.UserID, frame []byte) []byte {
 	id, err := z.Auth.Renew(z.ctx, jsonrpc.StringMember(frame, "token"), user)
 	if err != nil {
-		z.Logger.Info("a new token was refused", "problem", err)
+		z.Logger.Debug("a new token was refused", "problem", err)
 		return tokenRefused(err.Error())
 	}
 	c.EndAt(id.Ends())
