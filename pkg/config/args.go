@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"net/url"
 	"reflect"
 	"strings"
 )
@@ -87,6 +88,28 @@ func (s *schema) flagNames() (map[string]flagValue, []string) {
 }
 
 const fileFlag, fileVar = "-file", "_FILE"
+
+// exposed returns the flags that put a secret onto the command line, where every program of the machine can read it. An
+// address without credentials, of a server that could have some, is none.
+func exposed(values []flagValue) (flags []string) {
+	for _, v := range values {
+		if v.field.secret && !v.fromFile && !harmless(v.text) {
+			flags = append(flags, v.field.flag)
+		}
+	}
+	return flags
+}
+
+// harmless reports whether text is one or more URLs that hold no user, password or parameter, or nothing.
+func harmless(text string) bool {
+	for part := range strings.SplitSeq(text, ",") {
+		u, err := url.Parse(part)
+		if err != nil || part != "" && u.Scheme == "" || u.Opaque != "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return false
+		}
+	}
+	return true
+}
 
 func (s *schema) applyFlags(values []flagValue) []error {
 	var problems []error

@@ -324,6 +324,9 @@ func TestLiveSecret(t *testing.T) {
 			t.Errorf("the file has %q, the secret is %q", text, got)
 		}
 	}
+	if err := os.WriteFile(path, []byte("\n"), 0o600); err != nil { // whichever was the last above
+		t.Fatal(err)
+	}
 	encoded, err := json.Marshal(fixed)
 	if err != nil {
 		t.Fatal(err)
@@ -517,5 +520,43 @@ func TestMistakesOfTheProgram(t *testing.T) {
 		if err := config.Load(target, config.Sources{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+}
+
+// A secret on the command line is taken, and complained of without being repeated.
+func TestSecretsOnTheCommandLineWarn(t *testing.T) {
+	t.Parallel()
+	type settings struct {
+		Key  config.Secret `conf:"key" env:"KEY" help:"k"`
+		Bare config.Secret `conf:"bare" help:"k"`
+		URL  config.Secret `conf:"url" env:"URL" help:"u"`
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte("hunter2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"--key hunter2":                            "--key-file, KEY_FILE or KEY",
+		"--bare=hunter2":                           "--bare-file\n",
+		"--url redis://:hunter2@host:1":            "--url-file",
+		"--url nats://a:1,nats://user:hunter2@b:1": "--url-file",
+		"--url redis://host?password=hunter2":      "--url-file",
+		"--key-file " + file:                       "",
+		"--url nats://a:1,nats://b:1":              "",
+		"--url file:///data":                       "",
+		"--url=":                                   "",
+	} {
+		var said strings.Builder
+		var c settings
+		if err := config.Load(&c, config.Sources{Args: strings.Fields(args), Warn: &said}); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+		if (said.Len() > 0) != (want != "") || !strings.Contains(said.String(), want) || strings.Contains(said.String(), "hunter2") {
+			t.Errorf("%s: %q, want %q", args, said.String(), want)
+		}
+	}
+	var said strings.Builder
+	if err := config.Load(new(settings), config.Sources{Environ: []string{"KEY=hunter2"}, Warn: &said}); err != nil || said.Len() > 0 {
+		t.Errorf("the environment: %v, %q", err, said.String())
 	}
 }

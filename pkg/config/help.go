@@ -30,7 +30,8 @@ func (s *schema) printHelp(w io.Writer, src Sources) error {
 		fmt.Fprintf(t, "--%s\t%s\t%s\t%s\n", f.flag, f.env, f.shown(), f.meaning())
 	}
 	_ = t.Flush()
-	fmt.Fprintf(&out, "\nA secret can be read from a file instead: --NAME%s, or NAME%s in the environment.\n", fileFlag, fileVar)
+	fmt.Fprintf(&out, "\nKeep a secret in a file, which --NAME%s, or NAME%s in the environment, names, or in the environment itself:\n"+
+		"on the command line every program of the machine can read it.\n", fileFlag, fileVar)
 	for line := range bytes.Lines(out.Bytes()) {
 		if _, err := fmt.Fprintf(w, "%s\n", bytes.TrimRight(line, " \n")); err != nil {
 			return err

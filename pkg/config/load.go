@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // ErrHelp is returned by [Load] when --help was asked for and has been printed.
@@ -25,6 +26,8 @@ type Sources struct {
 	Positional *[]string
 	// Help is where --help is printed; nil means standard output.
 	Help io.Writer
+	// Warn is where a secret on the command line is complained of; nil means standard error.
+	Warn io.Writer
 }
 
 // Load fills *target, a struct, from its sources: flags over environment over file over defaults. The error joins all
@@ -63,7 +66,26 @@ func Load(target any, src Sources) error {
 	}
 	problems = append(problems, s.applyEnv(env, src.Prefix)...)
 	problems = append(problems, s.applyFlags(args.values)...)
+	src.warn(s, exposed(args.values))
 	return errors.Join(append(problems, s.finish(errors.Join(problems...) == nil)...)...)
+}
+
+// warn says how a secret is handed over that nobody else shall read. Who cannot be told is not stopped for it.
+func (src Sources) warn(s *schema, flags []string) {
+	out := src.Warn
+	if out == nil {
+		out = os.Stderr
+	}
+	for _, f := range s.fields {
+		if !slices.Contains(flags, f.flag) {
+			continue
+		}
+		instead := "--" + f.flag + fileFlag
+		if f.env != "" {
+			instead += ", " + f.env + fileVar + " or " + f.env
+		}
+		_, _ = fmt.Fprintf(out, "warning: every program on this machine can read the value of --%s on the command line; use %s\n", f.flag, instead)
+	}
 }
 
 // Defaults fills the fields of *target that are zero from their default tags and validates nothing: for programs and

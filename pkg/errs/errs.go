@@ -3,6 +3,7 @@ package errs
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/quota"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -17,21 +18,39 @@ type Error struct {
 	Nodes []*nodev1.Node
 	// Limit is which limit of the user was met, with [RateLimited].
 	Limit *quota.Met
-	// Err is the cause, where there is one; it stays on this side of the wire.
+	// Err is the cause, where there is one; it stays on this side of the wire, since it may name addresses.
 	Err error
+
+	local bool // whether Err says more than Message: it was not made from what a peer sent
 }
 
-// New returns an Error with a message for people. A final %w in the format wraps a cause.
+// causeSuffix is how a format ends that wraps a cause.
+const causeSuffix = ": %w"
+
+// New returns an Error with a message for people. A format that ends with ": %w" wraps a cause, of which the message
+// says nothing.
 func New(reason Reason, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	return &Error{Reason: reason, Message: err.Error(), Err: errors.Unwrap(err)}
+	e := &Error{Reason: reason}
+	if said, ok := strings.CutSuffix(format, causeSuffix); ok && len(args) > 0 {
+		last := len(args) - 1
+		e.Err, _ = args[last].(error)
+		e.local = e.Err != nil
+		format, args = said, args[:last]
+	}
+	e.Message = fmt.Sprintf(format, args...)
+	return e
 }
 
+// Error is for logs on this side of the wire: it has the cause, too.
 func (e *Error) Error() string {
-	if e.Message == "" {
-		return string(e.Reason)
+	said := string(e.Reason)
+	if e.Message != "" {
+		said += ": " + e.Message
 	}
-	return string(e.Reason) + ": " + e.Message
+	if e.local {
+		said += ": " + e.Err.Error()
+	}
+	return said
 }
 
 // Is makes errors.Is(err, errs.NodeBusy) true for every Error of that reason.

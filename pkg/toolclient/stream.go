@@ -3,6 +3,7 @@ package toolclient
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -209,7 +210,7 @@ func (s *stream) fail(err error) {
 
 // end settles the calls that the stream leaves behind.
 func (s *stream) end(life context.Context, err error) {
-	lost := errs.New(errs.HolderLost, "the stream to gateway %s broke: %w", s.peer.key.address, err)
+	lost := errs.New(errs.HolderLost, "the stream to the gateway broke: %w", fmt.Errorf("%s: %w", s.peer.key.address, err))
 	if life.Err() != nil {
 		lost = errs.New(errs.Cancelled, "the client was closed")
 	}

@@ -57,7 +57,7 @@ const validate = "/api/tools/mcp/validate"
 
 // A page, an extension or a rebound name wants the developer's machine to run a program. The last request shows that the
 // body is one that would.
-func TestNoPageRunsAPogramOnALaptop(t *testing.T) {
+func TestNoPageRunsAProgramOnALaptop(t *testing.T) {
 	t.Parallel()
 	g := laptop(t, true)
 	_, port, _ := strings.Cut(g.HTTP, ":")

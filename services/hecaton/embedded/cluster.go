@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/hecaton-dev/hecaton/pkg/access"
+	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/config"
 	servers "github.com/hecaton-dev/hecaton/pkg/embedded"
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
@@ -22,6 +23,8 @@ type Cluster struct {
 	NATSURL, RedisURL config.Secret
 	// DataDir is the directory in use.
 	DataDir string
+	// Services is what the gRPC ports ask for: Options.Services, or a token of the cluster's own.
+	Services auth.ServiceAuth
 
 	opts   Options
 	nats   urls // set before the pods start, like the next two

@@ -49,6 +49,9 @@ func (c *Cluster) openData() (err error) {
 	if err := c.data.open(c.DataDir); err != nil {
 		return errors.Join(&DataError{c.DataDir, err}, c.data.close())
 	}
+	if err := c.closeGRPC(); err != nil {
+		return errors.Join(&DataError{c.DataDir, err}, c.data.close())
+	}
 	if c.opts.StorageURL != "" {
 		c.data.database = c.opts.StorageURL
 	}

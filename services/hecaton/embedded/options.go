@@ -50,7 +50,8 @@ type Options struct {
 	Auth auth.Config
 	// Pages are the web pages, extensions and names that the gateways serve beside their own.
 	Pages webguard.Config
-	// Services is how services know each other.
+	// Services is how services know each other; where nothing is said, with tokens of users, by a token that the cluster makes
+	// ([ServiceTokenFile]).
 	Services auth.ServiceAuth
 	Trace    obs.TraceConfig
 	// Gateway and Orchestrator change the configuration of one of these before it starts; may be nil.

@@ -64,7 +64,7 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 	c.opts.Model.configure(&cfg)
 	cfg.Addresses.Private = c.opts.Auth.Mode == auth.Trusted // who is on this machine may name its addresses
 	cfg.MCPStdio = c.opts.MCPStdio
-	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
+	cfg.Services, cfg.Trace = c.Services, c.opts.Trace
 	if c.opts.Orchestrator != nil {
 		c.opts.Orchestrator(i, &cfg)
 	}

@@ -29,7 +29,7 @@ func (c *Cluster) startRegistry(ctx context.Context) (*pod, error) {
 	cfg.PodName = "registry-0"
 	cfg.GRPCAddr, cfg.AdminAddr = address(loopback, c.opts.RegistryPorts.GRPC), address(loopback, c.opts.RegistryPorts.Admin)
 	cfg.RedisURL, cfg.NATSURL, cfg.DrainDelay = c.redis(access.NodeRegistry), c.nats(access.NodeRegistry), 0
-	cfg.Services, cfg.Trace = c.opts.Services, c.opts.Trace
+	cfg.Services, cfg.Trace = c.Services, c.opts.Trace
 	app, err := registry.New(cfg, registry.Options{Logger: c.opts.Logger, Version: c.opts.Version})
 	if err != nil {
 		return nil, fmt.Errorf("node-registry: %w", err)
@@ -65,7 +65,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.AdminAddr = address(loopback, ports.Admin)
 	cfg.PeerAddr, cfg.PeerName = address(loopback, 0), loopback
 	cfg.NATSURL, cfg.RegistryAddr = c.nats(access.Gateway), "passthrough:///"+c.Registry.GRPC
-	cfg.Auth, cfg.Pages, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Pages, c.opts.Services, c.opts.Trace
+	cfg.Auth, cfg.Pages, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Pages, c.Services, c.opts.Trace
 	cfg.OrchestratorAddr = strings.Join(c.agents, ",")
 	cfg.DrainSpread, cfg.DrainDelay = drainSpread, 0
 	if c.opts.Gateway != nil {

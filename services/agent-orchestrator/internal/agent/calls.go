@@ -227,5 +227,5 @@ func failureOf(ctx context.Context, err error) *tool.Failure {
 	case ctx.Err() != nil:
 		return &tool.Failure{Outcome: tool.Unknown, Reason: string(errs.Cancelled), Message: "the call was cancelled"}
 	}
-	return &tool.Failure{Outcome: tool.Unknown, Message: err.Error()}
+	return &tool.Failure{Outcome: tool.Unknown, Message: said(err)}
 }

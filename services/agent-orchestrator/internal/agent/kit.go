@@ -87,7 +87,8 @@ func (r *run) openSource(source tool.Source, scope tool.Scope) (opened tool.Kit)
 	}()
 	opened, err := source.Tools(r.ask, scope)
 	if err != nil {
-		opened.Problems = append(opened.Problems, "Some tools are not available: "+err.Error())
+		r.log.WarnContext(r.hold, "a source has no tools", "error", err)
+		opened.Problems = append(opened.Problems, "Some tools are not available: "+said(err))
 	}
 	return opened
 }

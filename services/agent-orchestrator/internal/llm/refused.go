@@ -125,7 +125,7 @@ func unreachable(err error, headed bool) *Error {
 	var forged *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, refusal.AddressRefused):
-		return &Error{Code: ModelUnavailable, Message: "the model's address is not one that users may name", Err: err}
+		return &Error{Code: ModelUnavailable, Message: "the model's address is not one that users may name, or has no public host", Err: err}
 	case errors.As(err, &forged):
 		return &Error{Code: ModelUnavailable, Message: "the endpoint's certificate does not fit its name", Err: err}
 	case headed:

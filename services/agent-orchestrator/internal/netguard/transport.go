@@ -2,6 +2,7 @@ package netguard
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -43,7 +44,8 @@ func (g *Guard) newTransport() *http.Transport {
 			if host, _, err := net.SplitHostPort(address); g.private || err == nil && g.hosts[canonical(host)] {
 				return free.DialContext(ctx, network, address)
 			}
-			return checked.DialContext(ctx, network, address)
+			conn, err := checked.DialContext(ctx, network, address)
+			return conn, oneAnswer(err)
 		},
 		ForceAttemptHTTP2:   true,
 		TLSHandshakeTimeout: connectTimeout,
@@ -52,8 +54,18 @@ func (g *Guard) newTransport() *http.Transport {
 	}
 }
 
-// control sees each address right before it is dialled, after the name is resolved. What it says does not tell the
-// address: a user learns nothing of names inside the cluster.
+// oneAnswer says the same of a name that leads to an address that is not public as of one that there is not: else a user
+// could ask which names there are inside the cluster.
+func oneAnswer(err error) error {
+	var unknown *net.DNSError
+	var without *net.AddrError // a name that has no addresses
+	if errors.Is(err, refusal.AddressRefused) || errors.As(err, &without) || errors.As(err, &unknown) && unknown.IsNotFound {
+		return &refusal.Error{Reason: refusal.AddressRefused, Message: "the host has no public address, which is all that this server calls", Err: err}
+	}
+	return err
+}
+
+// control sees each address right before it is dialled, after the name is resolved.
 func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

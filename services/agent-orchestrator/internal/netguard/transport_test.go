@@ -76,6 +76,17 @@ func TestResolvedAddressIsChecked(t *testing.T) {
 	}
 }
 
+// Names of this machine's own network cannot be told from those that nobody has.
+func TestNamesWithinCannotBeTold(t *testing.T) {
+	t.Parallel()
+	g := guard(t, netguard.Config{})
+	within, nowhere := netguard.Dial(t.Context(), g, "localhost:1"), netguard.Dial(t.Context(), g, "nobody.onion:1") // which no resolver asks for
+	var a, b *refusal.Error
+	if !errors.As(within, &a) || !errors.As(nowhere, &b) || a.Reason != b.Reason || a.Message != b.Message || a.Error() != b.Error() {
+		t.Errorf("%v; %v", within, nowhere)
+	}
+}
+
 // An allowed server cannot lead to one that is not.
 func TestRedirectsAreChecked(t *testing.T) {
 	t.Parallel()

@@ -197,7 +197,8 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 	case errors.Is(err, errs.BusUnavailable) || errors.Is(err, context.DeadlineExceeded):
 		return h.unregistered(n, own, err), nil
 	case err != nil:
-		return 0, &RefusedError{conn.GoingAway, err.Error()}
+		h.Logger.WarnContext(ctx, "the registry failed a node", "error", err)
+		return 0, &RefusedError{conn.GoingAway, "the node cannot be registered right now"}
 	}
 	switch r.GetOutcome() {
 	case nodev1.RegisterResult_OUTCOME_REGISTERED:

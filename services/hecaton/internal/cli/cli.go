@@ -108,7 +108,7 @@ func (e Env) load(name string, cfg any, positional *[]string) error {
 		}
 	}
 	err := config.Load(cfg, config.Sources{
-		Program: program, Args: e.Args, Environ: e.Environ, Positional: positional, Help: e.Stdout,
+		Program: program, Args: e.Args, Environ: e.Environ, Positional: positional, Help: e.Stdout, Warn: e.Stderr,
 	})
 	if err != nil && !errors.Is(err, config.ErrHelp) {
 		return &usageError{err}

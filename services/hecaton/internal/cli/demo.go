@@ -152,7 +152,7 @@ func (d *demo) show(ctx context.Context) (string, error) {
 
 // holder asks the cluster which gateway holds the node.
 func (d *demo) holder(ctx context.Context) (int, error) {
-	conn, err := dialGRPC(d.cluster.Gateways[len(d.cluster.Gateways)-1].GRPC, d.cfg.Services)
+	conn, err := dialGRPC(d.cluster.Gateways[len(d.cluster.Gateways)-1].GRPC, d.cluster.Services)
 	if err != nil {
 		return 0, err
 	}

@@ -11,14 +11,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/sleep"
 )
 
 // drainConfig is which gateways to drain, and how.
 type drainConfig struct {
-	Admin  []string `conf:"admin,required" env:"HECATON_ADMIN" help:"admin ports of the gateways, http://host:9180, separated by commas"`
-	Spread string   `conf:"spread" help:"time over which connections are closed, such as 30s; the gateway's own pace where empty"`
-	Wait   bool     `conf:"wait" help:"return when nobody is connected any more; of several gateways, drain one after the other"`
+	Admin  []string      `conf:"admin,required" env:"HECATON_ADMIN" help:"admin ports of the gateways, http://host:9180, separated by commas"`
+	Token  config.Secret `conf:"token" env:"HECATON_ADMIN_TOKEN" help:"ADMIN_TOKEN of the gateways, which they want where this is not their machine"`
+	Spread string        `conf:"spread" help:"time over which connections are closed, such as 30s; the gateway's own pace where empty"`
+	Wait   bool          `conf:"wait" help:"return when nobody is connected any more; of several gateways, drain one after the other"`
 }
 
 // Validate reports what cannot work.
@@ -55,7 +57,7 @@ func drain(ctx context.Context, e Env) error {
 	}
 	var failed []error
 	for _, admin := range cfg.Admin {
-		d := drainer{Env: e, admin: strings.TrimSuffix(admin, "/")}
+		d := drainer{Env: e, token: cfg.Token, admin: strings.TrimSuffix(admin, "/")}
 		if !strings.Contains(admin, "://") {
 			d.admin = "http://" + d.admin
 		}
@@ -73,6 +75,7 @@ func drain(ctx context.Context, e Env) error {
 type drainer struct {
 	Env
 	admin string
+	token config.Secret
 	said  drainStatus
 }
 
@@ -119,6 +122,9 @@ func (d *drainer) ask(ctx context.Context, method, query string) (s drainStatus,
 	req, err := http.NewRequestWithContext(ctx, method, d.admin+"/drain"+query, nil)
 	if err != nil {
 		return s, usage("not an address: %w", err)
+	}
+	if d.token != "" {
+		req.Header.Set("Authorization", "Bearer "+d.token.Reveal())
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
@@ -43,6 +44,9 @@ func summary(c *embedded.Cluster, cfg upConfig, temporary string) string {
 		temporary = " (temporary: " + temporary + ")"
 	}
 	fmt.Fprintf(&b, "  %-20s %s%s\n", "data", c.DataDir, temporary)
+	if c.Services.Token != "" && !cfg.Services.Enabled() {
+		fmt.Fprintf(&b, "  %-20s SERVICE_TOKEN_FILE=%s\n", "gRPC asks for", filepath.Join(c.DataDir, embedded.ServiceTokenFile))
+	}
 	if cfg.StorageURL != "" {
 		fmt.Fprintf(&b, "  %-20s PostgreSQL, %s\n", "sessions", server(cfg.StorageURL, false))
 	}

@@ -28,7 +28,7 @@ type upConfig struct {
 	Demo bool   `conf:"demo" help:"connect a desktop node with file tools to the first gateway, and call it through the last"`
 	Dir  string `conf:"dir" help:"directory of the demo's files; a new one where empty"`
 
-	Insecure bool `conf:"insecure" help:"let others in who prove nothing: trusted mode, or open gRPC, on another address than loopback"`
+	Insecure bool `conf:"insecure" help:"let others in who prove nothing: trusted mode on another address than loopback"`
 
 	Orchestrators int           `conf:"orchestrators" default:"1" help:"how many agent-orchestrators"`
 	DataDir       string        `conf:"data-dir" help:"directory of sessions and users' files; where empty hecaton in $XDG_DATA_HOME or ~/.local/share, with --demo a temporary one"`
@@ -79,15 +79,9 @@ func (c upConfig) Validate() error {
 	if !auth.IsLoopback(c.Host) && c.MCPStdio && c.Auth.Mode == auth.Trusted {
 		problems = append(problems, fmt.Errorf("--host %s is not loopback, and --mcp-stdio would run programs for whoever comes: use jwt", c.Host))
 	}
-	if !auth.IsLoopback(c.Host) && !c.Insecure {
-		if c.Auth.Mode == auth.Trusted {
-			problems = append(problems, fmt.Errorf(
-				"--host %s is not loopback, and --auth-mode trusted believes whoever comes: use jwt, or --insecure where only friends come", c.Host))
-		}
-		if !c.Services.Enabled() {
-			problems = append(problems, fmt.Errorf(
-				"--host %s is not loopback, and gRPC is open to strangers: set SERVICE_TOKEN or SERVICE_TLS_*, or --insecure where only friends come", c.Host))
-		}
+	if !auth.IsLoopback(c.Host) && !c.Insecure && c.Auth.Mode == auth.Trusted {
+		problems = append(problems, fmt.Errorf(
+			"--host %s is not loopback, and --auth-mode trusted believes whoever comes: use jwt, or --insecure where only friends come", c.Host))
 	}
 	return errors.Join(problems...)
 }

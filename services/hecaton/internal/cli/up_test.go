@@ -203,7 +203,7 @@ func TestDemoOfAnotherKind(t *testing.T) {
 	})
 	t.Run("users show a token", func(t *testing.T) {
 		t.Parallel()
-		p := up(t, []string{"JWT_SECRET=0123456789abcdef0123456789abcdef", "AUTH_MODE=jwt", "SERVICE_TOKEN=a-token-for-services"},
+		p := up(t, []string{"JWT_SECRET=0123456789abcdef0123456789abcdef", "AUTH_MODE=jwt"},
 			"--demo", "--gateways", "2")
 		if !p.has("users show a JWT", "A tool call across two pods", "hello.txt", "Bearer $TOKEN", `The run ended with "stop"`, "HECATON_TOKEN has a JWT") {
 			t.Errorf("it says %s", &p.out)
@@ -277,7 +277,7 @@ func TestUsualPorts(t *testing.T) {
 // A cluster for other machines says so, and asks for what keeps strangers out.
 func TestOtherHost(t *testing.T) {
 	t.Parallel()
-	secured := []string{"--auth-mode", "jwt", "--jwt-secret", "0123456789abcdef0123456789abcdef", "--service-token", "a-token-for-services"}
+	secured := []string{"--auth-mode", "jwt", "--jwt-secret", "0123456789abcdef0123456789abcdef"}
 	for name, flags := range map[string][]string{"insecure": {"--insecure"}, "secured": secured} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
