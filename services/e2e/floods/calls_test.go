@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -205,8 +206,8 @@ func TestWhatAUserSendsIsBounded(t *testing.T) {
 				switch e := cluster.Ways[i%len(cluster.Ways)].Call(t.Context(), c.Gateways[i%2], big); {
 				case e.JSON != "":
 					answered.Add(1)
-				case e.Reason == "RATE_LIMITED":
-					refused.Add(1)
+				case e.Reason == "RATE_LIMITED", e.Err != nil && strings.Contains(e.Err.Error(), "readfrom"):
+					refused.Add(1) // over REST a client that has not read the answer yet may hear that its body is not taken
 				default:
 					t.Errorf("%s: %v", cluster.Ways[i%len(cluster.Ways)].Name, e)
 				}

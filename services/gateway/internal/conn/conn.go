@@ -48,6 +48,8 @@ type Conn struct {
 	ws   *websocket.Conn
 	wire *wire
 	cfg  *Config
+	// Owner is whose large frames the connection brings; set before Serve.
+	Owner frame.Owner
 
 	seen atomic.Int64 // Unix nanoseconds of the last sign of life
 	ends atomic.Int64 // Unix nanoseconds; 0 where its token has no end

@@ -68,7 +68,7 @@ func (r *reader) next() (asked bool, err error) {
 }
 
 func (r *reader) text(src io.Reader) (asked bool, err error) {
-	b, err := frame.Read(r.ctx, src, r.hint, r.cfg.Budget)
+	b, err := frame.Read(r.ctx, src, r.hint, r.cfg.Budget, r.Owner)
 	if err != nil {
 		return false, err
 	}

@@ -22,6 +22,7 @@ type Buffer struct {
 	class  int
 	refs   atomic.Int32
 	budget *Budget
+	owner  Owner
 	taken  int64
 }
 
@@ -61,7 +62,7 @@ func (b *Buffer) Release() {
 		panic("frame: released more often than retained")
 	}
 	if b.budget != nil {
-		b.budget.give(b.taken)
+		b.budget.give(b.owner, b.taken)
 		b.budget, b.taken = nil, 0
 	}
 	if b.class <= maxClass {
@@ -74,7 +75,7 @@ func (b *Buffer) Release() {
 func (b *Buffer) grow() *Buffer {
 	next := Get(2 * cap(b.data))
 	next.data = append(next.data, b.data...)
-	next.budget, next.taken = b.budget, b.taken
+	next.budget, next.owner, next.taken = b.budget, b.owner, b.taken
 	b.budget, b.taken = nil, 0
 	b.Release()
 	return next

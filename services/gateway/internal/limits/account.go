@@ -17,13 +17,13 @@ type Account struct {
 	// Guarded by mu.
 	mu      sync.Mutex
 	rates   [rates]bucket
-	places  [kinds]places // those below rates are not used
-	open    int           // calls
-	pins    int           // who holds the account; it is not forgotten meanwhile
-	used    time.Time     // last
-	listed  bool          // is among those of whom the registry shall hear
-	gone    bool          // is forgotten
-	waiting *answer       // what those wait for who need more places; nil where nobody does
+	places  [kinds - rates]places
+	open    int32   // calls
+	pins    int32   // who holds the account; it is not forgotten meanwhile
+	used    int64   // last, Unix ns
+	listed  bool    // is among those of whom the registry shall hear
+	gone    bool    // is forgotten
+	waiting *answer // what those wait for who need more places; nil where nobody does
 }
 
 func (l *Limiter) newAccount(user ids.UserID, now time.Time) *Account {
@@ -46,7 +46,7 @@ func (l *Limiter) Enter(user ids.UserID, n int64) (*Account, error) {
 	if err := a.spend(now); err != nil {
 		return nil, err
 	}
-	if most := l.Settings.OpenCalls; most > 0 && a.open >= most {
+	if most := l.Settings.OpenCalls; most > 0 && int(a.open) >= most {
 		return nil, l.met(openCalls, int64(most), 0, time.Second)
 	}
 	a.take(calls, 1)
@@ -65,7 +65,7 @@ func (a *Account) Leave() {
 	defer a.mu.Unlock()
 	a.open--
 	a.pins--
-	a.used = time.Now()
+	a.used = time.Now().UnixNano()
 }
 
 // Ask takes one of the account's calls, for what a socket asks. The error is as with Enter.
@@ -110,12 +110,12 @@ func (a *Account) Close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.pins--
-	a.used = time.Now()
+	a.used = time.Now().UnixNano()
 }
 
 // spend checks that a call may be made now. Called with mu held.
 func (a *Account) spend(now time.Time) error {
-	a.used = now
+	a.used = now.UnixNano()
 	l := a.limiter
 	if r := l.Settings.rate(calls); !r.none() {
 		b := &a.rates[calls]
@@ -185,13 +185,16 @@ func (a *Account) PayAndWait(ctx context.Context, n int) {
 	}
 }
 
+// held are the places of one kind. Called with mu held.
+func (a *Account) held(kind limit) *places { return &a.places[kind-rates] }
+
 // idle reports whether nobody would miss the account. Called with mu held.
 func (a *Account) idle(now time.Time) bool {
-	if a.pins > 0 || a.listed || now.Sub(a.used) < forgetAfter {
+	if a.pins > 0 || a.listed || now.UnixNano()-a.used < int64(forgetAfter) {
 		return false
 	}
 	for kind := rates; kind < kinds; kind++ {
-		if p := &a.places[kind]; p.held > 0 || p.granted > 0 || p.wanted > 0 {
+		if p := a.held(kind); p.held > 0 || p.granted > 0 || p.wanted > 0 {
 			return false
 		}
 	}

@@ -15,17 +15,18 @@ func (r rate) told() float64 { return max(1, r.burst/share) }
 
 // bucket is one user's share of a rate in this pod.
 type bucket struct {
-	level float64   // what may still be taken; below 0 where more was
-	at    time.Time // when level was right
+	level float64 // what may still be taken; below 0 where more was
+	at    int64   // when level was right, in ns
 	// untold was taken since the registry heard of it.
 	untold float64
 }
 
-func newBucket(r rate, now time.Time) bucket { return bucket{level: r.burst, at: now} }
+func newBucket(r rate, now time.Time) bucket { return bucket{level: r.burst, at: now.UnixNano()} }
 
 func (b *bucket) fill(r rate, now time.Time) {
-	if d := now.Sub(b.at); d > 0 {
-		b.level, b.at = min(r.burst, b.level+d.Seconds()*r.perSecond), now
+	at := now.UnixNano()
+	if d := time.Duration(at - b.at); d > 0 {
+		b.level, b.at = min(r.burst, b.level+d.Seconds()*r.perSecond), at
 	}
 }
 

@@ -11,13 +11,13 @@ import (
 
 // places are what a user has of one kind in this pod.
 type places struct {
-	held    int // taken
-	wanted  int // by those who wait
-	granted int // leased from all; the pod's own share comes on top only while it is greater
+	held    int32 // taken
+	wanted  int32 // by those who wait
+	granted int32 // leased from all; the pod's own share comes on top only while it is greater
 }
 
 // own is how many places of most a pod gives without asking.
-func own(most int) int { return max(1, most/share) }
+func own(most int) int32 { return int32(max(1, most/share)) }
 
 // Place is one that was taken; Leave gives it back.
 type Place struct {
@@ -41,16 +41,16 @@ func (l *Limiter) acquire(ctx context.Context, user ids.UserID, kind limit) (*Pl
 	if l == nil || l.Settings.most(kind) == 0 {
 		return nil, nil
 	}
-	most := l.Settings.most(kind)
+	most := int32(l.Settings.most(kind))
 	a := l.lock(user, time.Now())
 	defer a.mu.Unlock()
 	a.pins++
-	p := &a.places[kind]
+	p := a.held(kind)
 	for asked := false; ; asked = true {
 		switch away := l.away.Load(); {
-		case p.held < max(own(most), p.granted), away && p.held < most:
+		case p.held < max(own(int(most)), p.granted), away && p.held < most:
 			p.held++
-			if p.held > own(most) && p.held > p.granted {
+			if p.held > own(int(most)) && p.held > p.granted {
 				a.tell() // of what was given without asking
 			}
 			return &Place{account: a, kind: kind}, nil
@@ -103,10 +103,10 @@ func (p *Place) Leave() {
 		a := p.account
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		held := &a.places[p.kind]
+		held := a.held(p.kind)
 		held.held--
 		a.pins--
-		a.used = time.Now()
+		a.used = time.Now().UnixNano()
 		if held.granted > held.held {
 			a.tell()
 		}

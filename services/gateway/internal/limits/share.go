@@ -45,7 +45,7 @@ func (a *Account) tell() {
 // renew has the registry hear of places before it forgets them. Called with mu held.
 func (a *Account) renew() {
 	for kind := rates; kind < kinds; kind++ {
-		p := &a.places[kind]
+		p := a.held(kind)
 		if p.granted > 0 || p.held > own(a.limiter.Settings.most(kind)) {
 			a.tell()
 		}
@@ -151,7 +151,7 @@ func (a *Account) report(last bool) report {
 		})
 	}
 	for kind := rates; kind < kinds; kind++ {
-		most, p := a.limiter.Settings.most(kind), &a.places[kind]
+		most, p := a.limiter.Settings.most(kind), a.held(kind)
 		if p.granted == 0 && p.wanted == 0 && p.held <= own(most) {
 			continue
 		}
@@ -187,9 +187,9 @@ func (a *Account) settle(r report, share *nodev1.UserShare) (ok bool) {
 			b.level = min(b.level, float64(share.GetLeft()[i])-b.untold)
 		}
 		for i, kind := range r.places {
-			p := &a.places[kind]
-			p.granted = int(share.GetGranted()[i])
-			if p.held < r.heldOf(i) && p.wanted == 0 {
+			p := a.held(kind)
+			p.granted = int32(share.GetGranted()[i])
+			if int64(p.held) < r.use.GetPlaces()[i].GetHeld() && p.wanted == 0 {
 				a.tell() // some left meanwhile
 			}
 		}
@@ -199,5 +199,3 @@ func (a *Account) settle(r report, share *nodev1.UserShare) (ok bool) {
 	}
 	return ok
 }
-
-func (r report) heldOf(i int) int { return int(r.use.GetPlaces()[i].GetHeld()) }

@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/metrics"
@@ -142,6 +143,7 @@ func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, client string, use
 		z.serve(c, client, s, func() conn.Handler { return drop })
 		return nil, seat{}
 	}
+	c.Owner = frame.Owner(user)
 	c.EndAt(id.Ends())
 	return c, s
 }
