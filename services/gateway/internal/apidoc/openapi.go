@@ -28,6 +28,7 @@ func OpenAPI() ([]byte, error) {
 		return nil, fmt.Errorf("OpenAPI by hand: %w", err)
 	}
 	merge(doc, change)
+	limited(doc)
 	prune(doc)
 	return json.MarshalIndent(doc, "", "  ")
 }
@@ -47,6 +48,32 @@ func merge(doc, patch map[string]any) {
 			doc[name] = fresh
 		default:
 			doc[name] = value
+		}
+	}
+}
+
+// limited says of every operation that its user may meet a limit: the edge's guard stands before all of them.
+func limited(doc map[string]any) {
+	whole := func(what string) map[string]any { return map[string]any{"type": "integer", "description": what} }
+	answer := map[string]any{
+		"description": "A limit of the user was met, or of the address from which logins fail; nothing was done. " +
+			"`reason` is RATE_LIMITED, RUNS_LIMITED or STORAGE_FULL.",
+		"schema": map[string]any{"$ref": "#/definitions/Problem"},
+		"headers": map[string]any{
+			"Retry-After":         whole("seconds until the request could pass"),
+			"RateLimit-Limit":     whole("how much there is in all; of a rate what can be had at once"),
+			"RateLimit-Remaining": whole("how much of it is left"),
+			"RateLimit-Reset":     whole("seconds, as Retry-After"),
+		},
+	}
+	paths, _ := doc["paths"].(map[string]any)
+	for _, operations := range paths {
+		operations, _ := operations.(map[string]any)
+		for _, operation := range operations {
+			operation, _ := operation.(map[string]any)
+			if responses, ok := operation["responses"].(map[string]any); ok && responses["default"] != nil {
+				responses["429"] = answer
+			}
 		}
 	}
 }
