@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 chart=deploy/helm/hecaton
 operator=v0.85.0 # of Prometheus: brings the definition of ServiceMonitor
+issuer=v1.21.2   # of cert-manager: that of Certificate
 export PATH=${K8S_BIN:-${XDG_CACHE_HOME:-$HOME/.cache}/hecaton-ci/k8s}:$PATH
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -35,7 +36,7 @@ variables_are_known() {
     for f in "${good[@]}"; do
       helm template x "$chart" -f "$f" -s "templates/$program.yaml" >"$tmp/one" 2>/dev/null || continue # not with these
       for name in $(grep -oP '^\s+- (\{name|name): \K[A-Z][A-Z0-9_]+' "$tmp/one" | sort -u); do
-        case $name in GOGC | AWS_* | POSTGRESQL_PASSWORD) continue ;; esac # of the values file, and an ingredient
+        case $name in GOGC | AWS_* | PGSSL* | *_PASSWORD) continue ;; esac # of the values file, of PostgreSQL's client, and ingredients
         grep -qw -- "$name" <<<"$help" || fail "$program does not know $name"
       done
     done
@@ -50,10 +51,10 @@ manifests_are_made_of_it() {
 # Against an API server, called below: whatever it refuses or warns of is wrong. The namespace asks of pods what the strictest
 # of Kubernetes' standards asks.
 objects_are_accepted() {
-  local f
-  kubectl create -f "$1" >/dev/null
+  local f definitions=("${@/#/--filename=}")
+  kubectl create "${definitions[@]}" >/dev/null
   kubectl label namespace default pod-security.kubernetes.io/{enforce,warn}=restricted >/dev/null
-  kubectl wait --for=condition=Established --timeout=30s -f "$1" >/dev/null
+  kubectl wait --for=condition=Established --timeout=30s "${definitions[@]}" >/dev/null
   for f in "${good[@]}" deploy/kubernetes/*.yaml; do
     case $f in
       deploy/kubernetes/*) cp "$f" "$tmp/objects" ;;
@@ -66,13 +67,16 @@ objects_are_accepted() {
 }
 
 if [ "${1:-}" = with-api ]; then
-  objects_are_accepted "$2"
+  objects_are_accepted "${@:2}"
   exit
 fi
 lint
 bad_values_are_refused
 manifests_are_made_of_it
 variables_are_known
-module=$(go mod download -json "github.com/prometheus-operator/prometheus-operator@$operator" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+directory() { go mod download -json "$1" | sed -n 's/.*"Dir": "\(.*\)".*/\1/p'; } # of a module
+prometheus=$(directory "github.com/prometheus-operator/prometheus-operator@$operator")
+certificates=$(directory "github.com/cert-manager/cert-manager@$issuer")
 scripts/k8s/api.sh scripts/k8s/checks/run.sh
-scripts/k8s/api.sh "$0" with-api "$module/example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml"
+scripts/k8s/api.sh "$0" with-api "$prometheus/example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml" \
+  "$certificates/deploy/crds/cert-manager.io_certificates.yaml"

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -183,7 +184,10 @@ func TestSlowWatcher(t *testing.T) {
 		heard <- nil
 	}()
 	big := registration("ana", "ext", extension)
-	big.Info.AvailableTools = []string{strings.Repeat("x", 30<<10)}
+	big.Info.AvailableTools = make([]string, 240)
+	for i := range big.Info.AvailableTools {
+		big.Info.AvailableTools[i] = fmt.Sprintf("%0128d", i)
+	}
 	for range events / 10 {
 		r.registerAll(t, slices.Repeat([]*nodev1.Registration{big}, 10)...)
 	}
