@@ -102,7 +102,10 @@ const (
 func publicMessage(m store.Message) *agentv1.Message {
 	out := &agentv1.Message{
 		Index: int32(m.Index), Role: m.Role, Content: m.Content, ToolCallId: m.CallID, ToolName: m.Tool, RunId: m.Run,
-		CreatedAt: timestamppb.New(m.At), ParentToolCallId: m.Parent,
+		CreatedAt: timestamppb.New(m.At),
+	}
+	if m.Parent != "" {
+		out.ParentToolCallId = &m.Parent
 	}
 	for _, c := range m.Calls {
 		out.ToolCalls = append(out.ToolCalls, &agentv1.MessageToolCall{ToolCallId: c.ID, ToolName: c.Name, ToolArgs: c.Args})

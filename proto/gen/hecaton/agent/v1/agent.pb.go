@@ -1779,7 +1779,7 @@ type Message struct {
 	RunId      string                 `protobuf:"bytes,7,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	CreatedAt  *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// In the conversation of a sub-agent: the call that it does.
-	ParentToolCallId string `protobuf:"bytes,9,opt,name=parent_tool_call_id,json=parentToolCallId,proto3" json:"parent_tool_call_id,omitempty"`
+	ParentToolCallId *string `protobuf:"bytes,9,opt,name=parent_tool_call_id,json=parentToolCallId,proto3,oneof" json:"parent_tool_call_id,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -1871,8 +1871,8 @@ func (x *Message) GetCreatedAt() *timestamppb.Timestamp {
 }
 
 func (x *Message) GetParentToolCallId() string {
-	if x != nil {
-		return x.ParentToolCallId
+	if x != nil && x.ParentToolCallId != nil {
+		return *x.ParentToolCallId
 	}
 	return ""
 }
@@ -2420,7 +2420,7 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\x05after\x18\x03 \x01(\x05R\x05after\x12-\n" +
 	"\x13parent_tool_call_id\x18\x04 \x01(\tR\x10parentToolCallId\"M\n" +
 	"\x14ListMessagesResponse\x125\n" +
-	"\bmessages\x18\x01 \x03(\v2\x19.hecaton.agent.v1.MessageR\bmessages\"\xcf\x02\n" +
+	"\bmessages\x18\x01 \x03(\v2\x19.hecaton.agent.v1.MessageR\bmessages\"\xec\x02\n" +
 	"\aMessage\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x12\n" +
 	"\x04role\x18\x02 \x01(\tR\x04role\x12\x18\n" +
@@ -2432,8 +2432,9 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\ttool_name\x18\x06 \x01(\tR\btoolName\x12\x15\n" +
 	"\x06run_id\x18\a \x01(\tR\x05runId\x129\n" +
 	"\n" +
-	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12-\n" +
-	"\x13parent_tool_call_id\x18\t \x01(\tR\x10parentToolCallId\"m\n" +
+	"created_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x122\n" +
+	"\x13parent_tool_call_id\x18\t \x01(\tH\x00R\x10parentToolCallId\x88\x01\x01B\x16\n" +
+	"\x14_parent_tool_call_id\"m\n" +
 	"\x0fMessageToolCall\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +
@@ -2603,6 +2604,7 @@ func file_hecaton_agent_v1_agent_proto_init() {
 		(*ToolSource_Mcp)(nil),
 		(*ToolSource_Oauth)(nil),
 	}
+	file_hecaton_agent_v1_agent_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -135,12 +136,16 @@ func (s *Source) open(ctx context.Context, config Server) part {
 		return part{problems: []string{problem(err)}}
 	}
 	p := part{server: srv}
+	var bad []error
 	for _, t := range listed {
 		if err := toolname.Check(t.Name); err != nil {
-			p.problems = append(p.problems, problem(&Error{Kind: Protocol, Message: err.Error() + "; it is left out", Err: err}))
+			bad = append(bad, err)
 			continue
 		}
 		p.tools = append(p.tools, newTool(srv, t))
+	}
+	if len(bad) > 0 {
+		p.problems = append(p.problems, problem(&Error{Kind: Protocol, Message: fmt.Sprintf("%d of its tools are left out: %v", len(bad), bad[0]), Err: bad[0]}))
 	}
 	if len(listed) == maxTools {
 		p.problems = append(p.problems, problem(&Error{Kind: TooMuch, Message: "it has more tools than are taken"}))
