@@ -43,7 +43,7 @@ func (s ServiceAuth) Enabled() bool { return s.tls() || s.Token.First() != "" }
 func (s ServiceAuth) tls() bool { return s.Cert != "" || s.Key != "" || s.CA != "" }
 
 // ServerOptions make a server refuse calls of strangers, with codes.Unauthenticated or during the TLS handshake. The
-// health service answers without a token: probes have none.
+// health service answers without a token: probes have none. Whose call is let in is no stranger any more (package strangers).
 func (s ServiceAuth) ServerOptions() ([]grpc.ServerOption, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -60,11 +60,7 @@ func (s ServiceAuth) ServerOptions() ([]grpc.ServerOption, error) {
 		}
 		options = append(options, grpc.Creds(creds))
 	}
-	if s.Token.First() != "" {
-		gate := newTokenGate(s.Token)
-		options = append(options, grpc.ChainUnaryInterceptor(gate.unary), grpc.ChainStreamInterceptor(gate.stream))
-	}
-	return options, nil
+	return append(options, grpc.InTapHandle(newTokenGate(s.Token).enter)), nil
 }
 
 // DialOptions make a client show what [ServiceAuth.ServerOptions] asks for. They always hold transport credentials.

@@ -6,10 +6,11 @@ import (
 	"crypto/subtle"
 	"strings"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/tap"
 
 	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/strangers"
 )
 
 // tokenGate lets calls in that show one of the shared tokens: two while they are replaced.
@@ -37,11 +38,24 @@ func (g tokenGate) knows(token string) bool {
 
 const healthService = "/grpc.health.v1.Health/"
 
-func (g tokenGate) check(ctx context.Context, method string) error {
-	if strings.HasPrefix(method, healthService) {
+// enter stands before a call of which nothing but the header has come: what a stranger sends behind that is never read.
+func (g tokenGate) enter(ctx context.Context, call *tap.Info) (context.Context, error) {
+	if strings.HasPrefix(call.FullMethodName, healthService) {
+		return ctx, nil // and its connection stays a stranger's
+	}
+	if err := g.check(call.Header.Get("authorization")); err != nil {
+		return ctx, err
+	}
+	if p, ok := peer.FromContext(ctx); ok {
+		strangers.KnownPeer(p.Addr)
+	}
+	return ctx, nil
+}
+
+func (g tokenGate) check(values []string) error {
+	if len(g.want) == 0 { // TLS has shown who it is, or nobody has to
 		return nil
 	}
-	values := metadata.ValueFromIncomingContext(ctx, "authorization")
 	if len(values) != 1 {
 		return refuse(Unauthenticated, nil, "one authorization entry with the service token is required")
 	}
@@ -50,20 +64,6 @@ func (g tokenGate) check(ctx context.Context, method string) error {
 		return refuse(Unauthenticated, nil, "the service token is wrong")
 	}
 	return nil
-}
-
-func (g tokenGate) unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	if err := g.check(ctx, info.FullMethod); err != nil {
-		return nil, err
-	}
-	return next(ctx, req)
-}
-
-func (g tokenGate) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-	if err := g.check(stream.Context(), info.FullMethod); err != nil {
-		return err
-	}
-	return next(srv, stream)
 }
 
 // perRPC is metadata that goes with each call.

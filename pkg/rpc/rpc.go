@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
+	"github.com/hecaton-dev/hecaton/pkg/strangers"
 )
 
 // Server is one pod's gRPC server.
@@ -29,7 +30,25 @@ type Server struct {
 // Listen returns a server on addr that does not serve yet. register adds the services; each of them is healthy until
 // [Server.Drain].
 func Listen(ctx context.Context, addr string, register func(*grpc.Server), opts ...grpc.ServerOption) (*Server, error) {
-	opts = append(opts, grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
+	return ListenLimited(ctx, addr, strangers.New(strangers.Config{PerAddress: perAddress, InAll: inAll}), register, opts...)
+}
+
+// Limits of connections that have made no call yet, on ports that are for services of ours.
+const (
+	perAddress = 512
+	inAll      = 4096
+)
+
+// Bounds of what comes before a call.
+const (
+	handshake = 10 * time.Second
+	maxHeader = 64 << 10 // bytes
+)
+
+// ListenLimited is [Listen] with a limit of the caller's own on connections of strangers.
+func ListenLimited(ctx context.Context, addr string, limit *strangers.Limit, register func(*grpc.Server), opts ...grpc.ServerOption) (*Server, error) {
+	opts = append(opts, grpc.ConnectionTimeout(handshake), grpc.MaxHeaderListSize(maxHeader),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
 	s := &Server{Server: grpc.NewServer(opts...), health: health.NewServer()}
 	register(s.Server)
 	for service := range s.GetServiceInfo() {
@@ -41,6 +60,7 @@ func Listen(ctx context.Context, addr string, register func(*grpc.Server), opts 
 	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr); err != nil {
 		return nil, fmt.Errorf("gRPC port: %w", err)
 	}
+	s.listener = limit.Listen(s.listener)
 	return s, nil
 }
 
