@@ -20,6 +20,8 @@ type SyntaxError struct {
 	Offset int
 	// Problem says what was wrong there.
 	Problem string
+	// Deep says that the text may be JSON, which nests too deeply.
+	Deep bool
 }
 
 func (e *SyntaxError) Error() string {
@@ -27,6 +29,10 @@ func (e *SyntaxError) Error() string {
 }
 
 func bad(i int, problem string) (int, error) { return 0, &SyntaxError{Offset: i, Problem: problem} }
+
+func tooDeep(i, limit int) (int, error) {
+	return 0, &SyntaxError{Offset: i, Problem: fmt.Sprintf("nesting deeper than %d", limit), Deep: true}
+}
 
 // Valid returns a *[SyntaxError] where b is not exactly one JSON value.
 func Valid(b []byte) error { return valid(b, MaxDepth) }
@@ -92,7 +98,7 @@ func composite(b []byte, i, depth int) (int, error) {
 		switch c := b[i]; c {
 		case '{', '[':
 			if !open.push(c == '{') {
-				return bad(i, fmt.Sprintf("nesting deeper than %d", depth))
+				return tooDeep(i, depth)
 			}
 			i = space(b, i+1)
 			if i < len(b) && b[i] == c+2 { // '{'+2 == '}', '['+2 == ']'

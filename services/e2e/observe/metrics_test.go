@@ -75,7 +75,7 @@ var (
 	everyName = regexp.MustCompile(`^hecaton_(gateway|registry|agent|bus|redis)_[a-z][a-z_]*[a-z]$|^hecaton_build_info$`)
 	// labels are those that have few values, all known beforehand.
 	labels = []string{
-		"cause", "client", "code", "command", "direction", "finish_reason", "layer", "le", "limit", "method", "operation", "outcome", "problem",
+		"cause", "client", "code", "command", "direction", "finish_reason", "layer", "le", "limit", "method", "operation", "outcome", "port", "problem",
 		"reason", "result", "service", "type", "kind", "version",
 	}
 )

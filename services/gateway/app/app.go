@@ -251,7 +251,9 @@ func (a *App) listenEdge(ctx context.Context) error {
 	api := &rest.API{Auth: a.auth, Presence: a.presence, Caller: a.router, Limits: a.limits, MaxBody: int64(a.cfg.MaxFrame) + 64<<10}
 	// What a request passes, in order.
 	layers := edge.Layers(
+		a.cfg.bodyPace().Handler,
 		edge.Leaving(a.ready.Draining),
+		edge.Text,
 		edge.Pages(a.pages),
 		edge.JSONOnly(agentapi.FilesPath),
 		a.tracing.Handler,
@@ -269,7 +271,7 @@ func (a *App) listenEdge(ctx context.Context) error {
 		}
 		parts = append(parts, agents)
 	}
-	a.edge = edge.New(a.cfg.HTTPAddr, a.log, layers, parts...)
+	a.edge = edge.New(a.cfg.HTTPAddr, a.log, a.strangers("http"), layers, parts...)
 	return a.edge.Listen(ctx)
 }
 

@@ -45,7 +45,12 @@ type Config struct {
 	PingInterval   time.Duration `conf:"ping-interval" env:"PING_INTERVAL" default:"20s" help:"how often clients are pinged"`
 	HeartbeatLimit time.Duration `conf:"heartbeat-limit" env:"HEARTBEAT_LIMIT" default:"60s" help:"how long a node may be silent"`
 
-	Limits limits.Settings `conf:"limit" env:"LIMIT_"`
+	Limits         limits.Settings `conf:"limit" env:"LIMIT_"`
+	BodyGrace      time.Duration   `conf:"body-grace" env:"BODY_GRACE" default:"10s" help:"how long the body of a request may take whatever its length"`
+	BodyRate       config.Size     `conf:"body-rate" env:"BODY_RATE" default:"32KiB" help:"bytes a second that a body must have on average beyond that"`
+	MaxUnknown     int             `conf:"max-unknown" env:"MAX_UNKNOWN" default:"4096" help:"connections of a public port whose client has not yet shown who it is; 0 for no limit"`
+	MaxUnknownIP   int             `conf:"max-unknown-per-address" env:"MAX_UNKNOWN_PER_ADDRESS" default:"512" help:"the same for one client address; 0 for no limit"`
+	TrustedProxies []string        `conf:"trusted-proxies" env:"TRUSTED_PROXIES" help:"addresses or networks (10.0.0.0/8) of proxies in front, which stand before many clients: max-unknown-per-address is not for them"`
 
 	DrainDelay  time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long load balancers have to notice that the pod is not ready, before a drain closes the first connection"`
 	DrainSpread time.Duration `conf:"drain-spread" env:"DRAIN_SPREAD" default:"5s" help:"time over which a drain closes connections"`
@@ -68,7 +73,11 @@ func (c Config) Validate() error {
 	if c.DrainDelay < 0 || c.DrainGrace < 0 {
 		errs = append(errs, errors.New("drain-delay and drain-grace must not be negative"))
 	}
-	return errors.Join(append(errs, c.pace().Validate())...)
+	if c.BodyGrace <= 0 || c.BodyRate <= 0 || c.MaxUnknown < 0 || c.MaxUnknownIP < 0 {
+		errs = append(errs, errors.New("body-grace and body-rate must be positive, max-unknown and max-unknown-per-address not negative"))
+	}
+	_, err := c.proxies()
+	return errors.Join(append(errs, err, c.pace().Validate())...)
 }
 
 func (c Config) pace() drain.Pace { return drain.Pace{Spread: c.DrainSpread, Rate: c.DrainRate} }

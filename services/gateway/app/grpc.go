@@ -29,11 +29,11 @@ const (
 )
 
 func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
-	strangers, err := a.cfg.Services.ServerOptions()
+	opts, err := a.cfg.Services.ServerOptions()
 	if err != nil {
 		return nil, err
 	}
-	opts := append(strangers, a.tracing.ServerOptions()...)
+	opts = append(opts, a.tracing.ServerOptions()...)
 	opts = append(opts,
 		grpc.ChainUnaryInterceptor(toolapi.Limited(a.limits)),
 		grpc.ForceServerCodecV2(toolapi.NewCodec()),
@@ -44,7 +44,7 @@ func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
 		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows, Tracing: a.tracing, Draining: a.draining,
 		Limits: a.limits,
 	}
-	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
+	a.grpc, err = rpc.ListenLimited(ctx, a.cfg.GRPCAddr, a.strangers("grpc"), func(s *grpc.Server) {
 		s.RegisterService(toolapi.Description(), a.tools)
 	}, opts...)
 	return a.grpc, err

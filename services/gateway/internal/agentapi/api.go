@@ -40,8 +40,6 @@ type Config struct {
 	Streams Streams
 	// Heartbeat is how long a stream may be silent: 15 s.
 	Heartbeat time.Duration
-	// WriteTimeout is the longest write to a client: 10 s.
-	WriteTimeout time.Duration
 	// Admission is how long a request waits for an orchestrator to accept it, where none can be reached: 10 s. Patience is
 	// the same for a stream that has begun: 60 s.
 	Admission, Patience time.Duration
@@ -76,7 +74,6 @@ var Repeatable = []string{
 // New returns an API that asks the given orchestrators.
 func New(cfg Config) (*API, error) {
 	cfg.Heartbeat = cmp.Or(cfg.Heartbeat, 15*time.Second)
-	cfg.WriteTimeout = cmp.Or(cfg.WriteTimeout, 10*time.Second)
 	cfg.Admission = cmp.Or(cfg.Admission, 10*time.Second)
 	cfg.Patience = cmp.Or(cfg.Patience, time.Minute)
 	if cfg.Streams == nil {
@@ -106,10 +103,10 @@ func (a *API) Routes(mux *http.ServeMux) {
 	guard := edge.Guard{Auth: a.cfg.Auth, Limits: a.cfg.Limits, Describe: problem}
 	mux.Handle("POST /api/agent/invoke", guard.Identified(a.cfg.MaxBody, a.invoke))
 	mux.Handle("POST /api/agent/resume", guard.Identified(a.cfg.MaxBody, a.resume))
-	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(edge.Small, a.sessionEvents))
-	mux.Handle("GET "+FilesPath+"{path...}", guard.User(edge.Small, a.getFile))
+	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(edge.NoBody, a.sessionEvents))
+	mux.Handle("GET "+FilesPath+"{path...}", guard.User(edge.NoBody, a.getFile))
 	mux.Handle("PUT "+FilesPath+"{path...}", guard.User(unlimited, a.putFile))
-	mux.Handle("DELETE "+FilesPath+"{path...}", guard.User(edge.Small, a.deleteFile))
+	mux.Handle("DELETE "+FilesPath+"{path...}", guard.User(edge.NoBody, a.deleteFile))
 
 	generated := guard.User(edge.Small, a.serveREST)
 	for _, path := range []string{

@@ -9,7 +9,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc"
 
@@ -62,7 +61,7 @@ func (a *API) getFile(w http.ResponseWriter, r *http.Request, user ids.UserID) e
 
 // copyFile sends what follows a file's description. Where that breaks off, the connection does, by the missing length.
 func (a *API) copyFile(w http.ResponseWriter, s grpc.ServerStreamingClient[agentv1.GetFileResponse]) {
-	out := a.newWriter(w)
+	out := newWriter(w)
 	for {
 		part, err := s.Recv()
 		if err != nil {
@@ -93,9 +92,6 @@ func matches(header, etag string) bool {
 	return false
 }
 
-// idle is how long an upload may stand still.
-const idle = 30 * time.Second
-
 // putFile creates or replaces a file with the request's body, which is no JSON. How large it may be is the workspace's to
 // say.
 func (a *API) putFile(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
@@ -107,25 +103,18 @@ func (a *API) putFile(w http.ResponseWriter, r *http.Request, user ids.UserID) e
 	}
 	file := &agentv1.File{Path: r.PathValue("path"), ContentType: r.Header.Get("Content-Type")}
 	err = s.Send(&agentv1.PutFileRequest{Part: &agentv1.PutFileRequest_File{File: file}})
-	control := http.NewResponseController(w)
 	buf := make([]byte, piece)
 	for err == nil {
-		if err = control.SetReadDeadline(time.Now().Add(idle)); err != nil {
-			return err
-		}
 		var n int
 		n, err = r.Body.Read(buf)
 		if err != nil && !errors.Is(err, io.EOF) {
-			return &edge.BadRequest{Message: "the file did not arrive whole"}
+			return edge.BodyError(err)
 		}
 		if n > 0 {
 			if sent := s.Send(&agentv1.PutFileRequest{Part: &agentv1.PutFileRequest_Data{Data: buf[:n]}}); sent != nil {
 				err = sent
 			}
 		}
-	}
-	if err := control.SetReadDeadline(time.Time{}); err != nil { // now it is the client's turn to wait
-		return err
 	}
 	// Whether the body has ended or the workspace takes no more of it: it has the last word.
 	resp, err := s.CloseAndRecv()

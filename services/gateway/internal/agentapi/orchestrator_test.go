@@ -150,6 +150,9 @@ type gateway struct {
 }
 
 // startGateway serves with the orchestrators of pods; in trusted mode unless change says otherwise.
+// writeTimeout is how long clients may take for a piece of an answer.
+const writeTimeout = 2 * time.Second
+
 func startGateway(t *testing.T, change func(*auth.Config, *agentapi.Config), pods ...*pod) *gateway {
 	t.Helper()
 	addrs := make([]string, len(pods))
@@ -178,7 +181,7 @@ func startGateway(t *testing.T, change func(*auth.Config, *agentapi.Config), pod
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(edge.Pages(pages)(mux))
+	server := httptest.NewServer(edge.Pace{Grace: 10 * time.Second, Rate: 1 << 10, Write: writeTimeout}.Handler(edge.Pages(pages)(mux)))
 	g := &gateway{url: server.URL, http: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(func() {
 		g.http.CloseIdleConnections()

@@ -1,9 +1,6 @@
 package agentapi
 
-import (
-	"net/http"
-	"time"
-)
+import "net/http"
 
 // heartbeat is a comment: it keeps proxies from closing a stream that is silent.
 const heartbeat = ": ping\n\n"
@@ -11,19 +8,16 @@ const heartbeat = ": ping\n\n"
 // preamble tells clients how long to wait before they come back, in milliseconds.
 const preamble = "retry: 2000\n\n"
 
-// piece is how much is written under one deadline: a slow client gets a large event as long as it reads.
+// piece is about how much is written at once.
 const piece = 64 << 10
 
-// writer writes to one client, each piece under a deadline.
+// writer writes to one client. How long that may take is the edge's business.
 type writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
-	timeout time.Duration
 }
 
-func (a *API) newWriter(w http.ResponseWriter) *writer {
-	return &writer{w, http.NewResponseController(w), a.cfg.WriteTimeout}
-}
+func newWriter(w http.ResponseWriter) *writer { return &writer{w, http.NewResponseController(w)} }
 
 // begin opens a stream of server-sent events.
 func (w *writer) begin() error {
@@ -41,17 +35,4 @@ func (w *writer) send(b []byte) error {
 		return err
 	}
 	return w.control.Flush()
-}
-
-// Write implements io.Writer.
-func (w *writer) Write(b []byte) (n int, err error) {
-	for len(b) > 0 && err == nil {
-		if err = w.control.SetWriteDeadline(time.Now().Add(w.timeout)); err != nil {
-			return n, err
-		}
-		var wrote int
-		wrote, err = w.ResponseWriter.Write(b[:min(piece, len(b))])
-		n, b = n+wrote, b[wrote:]
-	}
-	return n, err
 }

@@ -67,7 +67,7 @@ func (a *API) stream(
 		defer close(fed)
 		f.run(ctx, cancel)
 	}()
-	if !a.write(ctx, a.newWriter(w), f, names) {
+	if !a.write(ctx, newWriter(w), f, names) {
 		cancel()
 	}
 	<-fed

@@ -369,7 +369,7 @@ func TestSlowClientIsCut(t *testing.T) {
 			}
 		}
 	}})
-	g := startGateway(t, func(_ *auth.Config, c *agentapi.Config) { c.WriteTimeout = 50 * time.Millisecond }, p)
+	g := startGateway(t, nil, p)
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", strings.TrimPrefix(g.url, "http://"))
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/strangers"
 )
 
 // Routes is a part of the public side: a dialect or a REST API.
@@ -19,10 +21,12 @@ type Server struct {
 	http http.Server
 	ln   net.Listener
 	log  *slog.Logger
+	// limit is for connections of strangers.
+	limit *strangers.Limit
 }
 
-// New returns a server of the given parts, behind layers.
-func New(addr string, log *slog.Logger, layers Layer, parts ...Routes) *Server {
+// New returns a server of the given parts, behind layers; limit is for the connections of strangers.
+func New(addr string, log *slog.Logger, limit *strangers.Limit, layers Layer, parts ...Routes) *Server {
 	mux := http.NewServeMux()
 	for _, p := range parts {
 		p.Routes(mux)
@@ -40,10 +44,11 @@ func New(addr string, log *slog.Logger, layers Layer, parts ...Routes) *Server {
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		JSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
-	s := &Server{log: log}
+	s := &Server{log: log, limit: limit}
 	s.http = http.Server{
 		Addr:              addr,
 		Handler:           recovered(log, layers(mux)),
+		ConnContext:       strangers.Context,
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -61,7 +66,9 @@ var about = struct {
 
 // Listen opens the listener.
 func (s *Server) Listen(ctx context.Context) (err error) {
-	s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.http.Addr)
+	if s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.http.Addr); err == nil {
+		s.ln = s.limit.Listen(s.ln)
+	}
 	return err
 }
 

@@ -33,13 +33,21 @@ func ReadBody(r *http.Request) (body []byte, err error) {
 	} else {
 		body, err = io.ReadAll(r.Body)
 	}
+	return body, BodyError(err)
+}
+
+// BodyError is what a client hears of an error of its body.
+func BodyError(err error) error {
+	if err == nil {
+		return nil
+	}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, &TooLarge{large.Limit}
+		return &TooLarge{large.Limit}
 	}
-	if err != nil {
-		return nil, &BadRequest{Message: "the body did not arrive whole"}
+	if slow, ok := errors.AsType[*TooSlow](err); ok {
+		return slow
 	}
-	return body, nil
+	return &BadRequest{Message: "the body did not arrive whole"}
 }
 
 // ReadJSON reads a body that must be JSON, nested no deeper than [jsonrpc.MaxRequestDepth].
@@ -53,8 +61,12 @@ func ReadJSON(r *http.Request) ([]byte, error) {
 
 // CheckJSON refuses what [ReadJSON] does not read.
 func CheckJSON(body []byte) error {
-	if err := jsonrpc.ValidRequest(body); err != nil {
-		return &BadRequest{Message: "the body is not JSON, or not such as is taken here: " + err.Error()}
+	err := jsonrpc.ValidRequest(body)
+	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && syntax.Deep {
+		return &BadRequest{Message: "the body cannot be read: " + err.Error()}
+	}
+	if err != nil {
+		return &BadRequest{Message: "the body is not JSON: " + err.Error()}
 	}
 	return nil
 }

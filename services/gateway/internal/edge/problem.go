@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strconv"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -48,6 +49,7 @@ func NewProblem(err error, view NodesView) Problem {
 	var bad *BadRequest
 	var id *ids.InvalidError
 	var large *TooLarge
+	var slow *TooSlow
 	switch {
 	case errors.As(err, &call):
 		p.Status, p.Title, p.Detail = call.Reason.HTTPStatus(), call.Reason.Title(), call.Message
@@ -67,6 +69,8 @@ func NewProblem(err error, view NodesView) Problem {
 	case errors.As(err, &large):
 		p.Status, p.Title = http.StatusRequestEntityTooLarge, errs.TooLarge.Title()
 		p.Type, p.Reason, p.Outcome = "https://hecaton.dev/problems/"+string(errs.TooLarge), string(errs.TooLarge), errs.NotDelivered
+	case errors.As(err, &slow):
+		p.Status = http.StatusRequestTimeout
 	case status.Code(err) == codes.InvalidArgument:
 		p.Status, p.Detail = http.StatusBadRequest, status.Convert(err).Message()
 		p.Error = p.Detail
@@ -91,8 +95,14 @@ func (p Problem) Write(w http.ResponseWriter) {
 	if p.Limit != nil {
 		p.Limit.Headers(w.Header())
 	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		body = []byte(`{"success":false,"error":"internal error"}`) // of what a problem holds, everything encodes
+	}
+	body = append(body, '\n')
+	w.Header().Set("Content-Length", strconv.Itoa(len(body))) // so that the answer is whole before the connection's end
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the client may be gone
+	_, _ = w.Write(body) // the client may be gone
 }
 
 // JSON answers with a body.

@@ -39,12 +39,12 @@ func (a *API) Routes(mux *http.ServeMux) {
 		Auth: a.Auth, Limits: a.Limits, Describe: func(err error) edge.Problem { return edge.NewProblem(err, Available) },
 	}
 	for _, prefix := range []string{"/api/node", "/node"} {
-		mux.Handle("GET "+prefix+"/devices", guard.User(edge.Small, a.devices))
-		mux.Handle("GET "+prefix+"/session/{id}", guard.User(edge.Small, a.session))
+		mux.Handle("GET "+prefix+"/devices", guard.User(edge.NoBody, a.devices))
+		mux.Handle("GET "+prefix+"/session/{id}", guard.User(edge.NoBody, a.session))
 		mux.Handle("POST "+prefix+"/bind", guard.User(edge.Small, a.bind))
 		mux.Handle("POST "+prefix+"/browser/tool", guard.User(a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_EXTENSION)))
 		mux.Handle("POST "+prefix+"/desktop/tool", guard.User(a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_DESKTOP)))
-		mux.Handle("GET "+prefix+"/stats", guard.Anybody(edge.Small, a.stats))
+		mux.Handle("GET "+prefix+"/stats", guard.Anybody(edge.NoBody, a.stats))
 	}
 }
 

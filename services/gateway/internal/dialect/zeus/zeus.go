@@ -9,6 +9,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/strangers"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
@@ -123,7 +124,10 @@ func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, client string, use
 		return nil, seat{}
 	}
 	id, err := z.Auth.AuthenticateSocket(r, user)
-	if err != nil && problem == nil {
+	switch {
+	case err == nil && problem == nil:
+		strangers.Known(r.Context())
+	case problem == nil:
 		problem = &refusal{conn.NotAllowed, err.Error()}
 	}
 	s, err := z.seat(r, client, user, problem)
