@@ -179,10 +179,20 @@ const settingsPath = "/api/agent/approval-settings"
 
 // allow puts an entry on the user's allow-list, and returns the mode, which says whether that counts.
 func (c *Client) allow(ctx context.Context, entry allowed) (mode string, err error) {
-	var s settings
-	if err := c.call(ctx, request{method: http.MethodGet, path: settingsPath}, &s); err != nil {
+	s, err := c.Settings(ctx)
+	if err != nil {
 		return "", err
 	}
 	s.Allowed = append(s.Allowed, entry)
-	return s.Mode, c.call(ctx, request{method: http.MethodPut, path: settingsPath, body: s}, nil)
+	return s.Mode, c.Settle(ctx, s)
+}
+
+// Settings are the user's approval settings.
+func (c *Client) Settings(ctx context.Context) (s Settings, err error) {
+	return s, c.call(ctx, request{method: http.MethodGet, path: settingsPath}, &s)
+}
+
+// Settle replaces the user's approval settings.
+func (c *Client) Settle(ctx context.Context, s Settings) error {
+	return c.call(ctx, request{method: http.MethodPut, path: settingsPath, body: s}, nil)
 }

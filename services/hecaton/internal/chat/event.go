@@ -116,9 +116,10 @@ type Session struct {
 	Interrupt    *interrupt `json:"interrupt"`
 }
 
-// settings are a user's approval settings.
-type settings struct {
-	Mode      string   `json:"mode"`
+// Settings are a user's approval settings.
+type Settings struct {
+	Mode string `json:"mode"`
+	// Allowlist has the names of the tools on the list.
 	Allowlist []string `json:"allowlist"`
 	// Allowed are the tools on the list, each where it comes from and as it was.
 	Allowed []allowed `json:"allowed"`

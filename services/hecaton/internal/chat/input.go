@@ -45,6 +45,9 @@ func NewInput(in io.Reader, interactive bool) *Input {
 // Close ends the reading; the lines that are left are lost.
 func (i *Input) Close() { close(i.closed) }
 
+// Line returns the next line; io.EOF at the end, or ctx's error.
+func (i *Input) Line(ctx context.Context) (string, error) { return i.line(ctx, nil) }
+
 // line returns the next line; io.EOF at the end, ErrInterrupted where interrupts speak first, or ctx's error.
 func (i *Input) line(ctx context.Context, interrupts <-chan struct{}) (string, error) {
 	select {

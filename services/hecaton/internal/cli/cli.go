@@ -50,6 +50,7 @@ func commands() []command {
 		{"node", "", "offer this machine's tools to an agent, as a desktop node", runNode},
 		{"call", "TOOL [JSON | key=value ...]", "call a tool", call},
 		{"chat", "", "talk to an agent that uses a user's nodes", runChat},
+		{"approvals", "[MODE]", "show which calls of agents ask a user, or choose the mode", approvals},
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
 		{"token", "", "mint a user's token with the gateways' key", mintToken},

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/services/hecaton/internal/chat"
+)
+
+// approvalsConfig is whose approval settings to show or change.
+type approvalsConfig struct {
+	Server []string      `conf:"server" env:"HECATON_SERVER" default:"http://127.0.0.1:8080" help:"gateways' URLs; where one cannot be reached the next one is asked"`
+	User   string        `conf:"user,required" env:"HECATON_USER" help:"whose settings"`
+	Token  config.Secret `conf:"token" env:"HECATON_TOKEN" help:"JWT of the user"`
+}
+
+// Validate reports what cannot work.
+func (c approvalsConfig) Validate() error { return chatConfig{Server: c.Server}.Validate() }
+
+// meanings says what each mode means to the person who chooses it.
+var meanings = map[string]string{
+	"use_allowlist": "what is on your allow-list runs, and all else asks you first",
+	"ask_everytime": "every call of an agent asks you first",
+	"run_everything": "NOTHING asks you. Whatever an agent decides to do runs at once on your browsers and desktops: commands, the deletion\n" +
+		"of files, clicks that pay. That holds where a web page, a document or another tool's answer has talked the agent into it, too",
+}
+
+// approvals shows which calls ask, and changes the mode where one is named.
+func approvals(ctx context.Context, e Env) error {
+	var cfg approvalsConfig
+	var words []string
+	if err := e.load("approvals", &cfg, &words); err != nil {
+		return err
+	}
+	client := &chat.Client{Servers: cfg.Server, User: cfg.User, Token: cfg.Token}
+	now, err := client.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(words) > 1 || len(words) == 1 && meanings[words[0]] == "":
+		return usage("at most one mode may be named: use_allowlist, ask_everytime or run_everything")
+	case len(words) == 1:
+		fmt.Fprintf(e.Stdout, "%s: %s.\n", words[0], meanings[words[0]])
+		if words[0] == "run_everything" && !confirmed(ctx, e) {
+			fmt.Fprintf(e.Stdout, "Nothing was changed: the mode is %s.\n", chat.Safe(now.Mode))
+			return nil
+		}
+		now.Mode = words[0]
+		return client.Settle(ctx, now)
+	}
+	_, err = fmt.Fprintf(e.Stdout, "%s: %s.\n\nOn the allow-list: %s\n", chat.Safe(now.Mode), meanings[now.Mode], chat.Safe(strings.Join(now.Allowlist, ", ")))
+	return err
+}
+
+// confirmed asks the person at the terminal. What is no terminal has named the mode, and that is all it can say.
+func confirmed(ctx context.Context, e Env) bool {
+	if !e.Interactive {
+		return true
+	}
+	input := chat.NewInput(e.Stdin, true)
+	defer input.Close()
+	fmt.Fprint(e.Stdout, "Type run_everything again to choose it: ")
+	line, err := input.Line(ctx)
+	return err == nil && line == "run_everything"
+}
