@@ -17,12 +17,12 @@ before_down() {
 }
 
 # Prints a line for each gateway: its name, the connections it holds, the calls that it has taken. nginx's container asks
-# them: their network cannot be reached from every machine.
+# them, since their network cannot be reached from every machine; as localhost, since admin ports serve no names but those.
 figures() {
   local pods
   mapfile -t pods < <(docker compose ps --format '{{.Name}}' gateway | sort -V)
   # shellcheck disable=SC2016 # expanded inside
-  docker compose exec -T lb sh -c 'for g; do echo "pod $g"; wget -q -T 1 -O - "http://$g:9180/metrics" || :; done' sh "${pods[@]}" |
+  docker compose exec -T lb sh -c 'for g; do echo "pod $g"; wget -q -T 1 -O - --header "Host: localhost" "http://$g:9180/metrics" || :; done' sh "${pods[@]}" |
     awk '/^pod /{ pods[++n] = $2; next }
       /^hecaton_gateway_connections_open /{ open[n] = $2 }
       /^hecaton_gateway_calls_total[{ ]/{ calls[n] += $NF }

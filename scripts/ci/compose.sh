@@ -66,7 +66,7 @@ if dist/hecaton call --server "$url" --user ana read_file path=hello.txt >/dev/n
 fi
 say "without a token: $(sed -n 1p "$work/refused.log")"
 connect ana "$token"
-reads_hello 'through the load balancer' dist/hecaton call --server "$url" --user ana --token "$token"
+HECATON_TOKEN=$token reads_hello 'through the load balancer' dist/hecaton call --server "$url" --user ana
 mapfile -t pods < <(gateways)
 for pod in "${pods[@]}"; do
   reads_hello "through $pod, which holds $(holds "$pod")" call_at "$pod" ana
