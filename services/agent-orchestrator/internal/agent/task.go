@@ -53,10 +53,11 @@ func (t *thread) assign(c *store.Call) {
 	t.tasks[c.ID] = task
 }
 
-// dismiss lets go of the sub-agents of calls that have ended.
+// dismiss lets go of the sub-agents of calls that have ended. A sub-agent has none, and only reads what its run's goroutine
+// changes while no sub-agent is at work.
 func (t *thread) dismiss(calls []*store.Call) {
 	for _, c := range calls {
-		if !isOpen(c) {
+		if !isOpen(c) && t.tasks[c.ID] != nil {
 			delete(t.tasks, c.ID)
 		}
 	}
