@@ -165,6 +165,18 @@ func TestCallSavedTool(t *testing.T) {
 	if n := len(b.nodes.calls); n != 0 {
 		t.Errorf("a node was called %d times", n)
 	}
+	// A node that takes the keys of others' tools gets none of their calls.
+	b.nodes.set(answer(`"stolen"`), nil, []string{"mcp__one__echo", "oauth__github_list_repositories"})
+	for name, want := range map[string]string{"mcp__one__echo": "hi", "oauth__github_list_repositories": "ana/app"} {
+		req := say("hi")
+		if req.ToolName = name; name != "mcp__one__echo" {
+			req.ToolArgsJson = nil
+		}
+		if got, err := callTool(t, b, "ana", req); err != nil || !strings.Contains(got, want) || len(b.nodes.calls) != 0 {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	b.nodes.set(nil, errs.New(errs.NodeNotConnected, "nobody"), []string{"click"})
 	// Another's saved tools are not there, nor has bob a node.
 	if _, err := callTool(t, b, "bob", say("hi")); !errors.Is(err, errs.NodeNotConnected) {
 		t.Errorf("bob: %v", err)
