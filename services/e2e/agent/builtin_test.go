@@ -78,7 +78,9 @@ func TestBuiltInTools(t *testing.T) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(modeltest.Call("task", `{"description":"x","prompt":"Click it."}`), clicks(1), modeltest.Say("I may not."), modeltest.Say("It may not."))
-			p.invoke(1, "Have it clicked.", asks("click")).Complete("stop")
+			run := p.invoke(1, "Have it clicked.", asks("click"))
+			e := p.waiting(run)
+			p.resume(0, run.Session, results(decision(e.ToolCalls[0].ID, "rejected"))).Complete("stop")
 			p.ledger.Once(t)
 		},
 		"files that the agent writes are the user's, on every gateway": func(t *testing.T, w *world) {

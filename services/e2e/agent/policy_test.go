@@ -282,13 +282,17 @@ func TestAllowlistsSayWhichTool(t *testing.T) {
 func TestSubAgentsRunNothingUnasked(t *testing.T) {
 	t.Parallel()
 	within(t, newWorld(t, cluster.Options{}), map[string]func(*testing.T, *world){
-		"what asks does not run": func(t *testing.T, w *world) {
+		"what asks waits for a person": func(t *testing.T, w *world) {
 			for _, mode := range []string{"agent", "ask", "plan"} {
 				p, l := w.newcomer(t), newLiar(t, "search")
 				p.save("notes", l, object{"trusted": true})
 				p.model(modeltest.Call("task", `{"description":"x","prompt":"y"}`), modeltest.Call("search", `{}`), modeltest.Say("Nothing."), modeltest.Say("Done."))
 				run := p.invoke(0, "Go.", object{"mode": mode}, asks("search"))
-				run.Until("complete") // or it waits for a decision
+				e := p.waiting(run)
+				if c := e.ToolCalls; len(c) != 1 || c[0].Name != "search" || !strings.Contains(c[0].Why, "tool_interrupt_config") {
+					t.Errorf("%s: %s", mode, e.Data)
+				}
+				p.resume(1, run.Session, results(decision(e.ToolCalls[0].ID, "rejected"))).Complete("stop")
 				l.ran(t, 0)
 			}
 		},

@@ -81,8 +81,10 @@ func TestPin(t *testing.T) {
 			t.Error("what is not on the list was pinned")
 		}
 		must(t, s.SetApprovalSettings(t.Context(), "ann", store.ApprovalSettings{Allowed: []store.AllowedTool{entry}}), nil)
-		if !pin("one") || !pin("one") || pin("two") {
-			t.Error("the first one counts")
+		for i, pinned := range []bool{pin("one"), pin("one"), pin("two")} {
+			if pinned != (i < 2) {
+				t.Errorf("%d: pinned is %t; the first one counts", i, pinned)
+			}
 		}
 		entry.Fingerprint = "one"
 		wantApprovals(t, s, "use_allowlist", entry)
