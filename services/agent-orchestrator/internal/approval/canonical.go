@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 )
 
 // Canonical returns a JSON object in the one form that all objects of the same meaning have: keys sorted, no white space,
@@ -19,8 +21,8 @@ func Canonical(object []byte) ([]byte, error) {
 	if !utf8.Valid(object) {
 		return nil, errors.New("not valid UTF-8")
 	}
-	if !json.Valid(object) { // also bounds the depth
-		return nil, errors.New("not valid JSON")
+	if err := jsonrpc.ValidRequest(object); err != nil { // also bounds the depth: each level is copied once more
+		return nil, fmt.Errorf("not JSON that can be shown: %w", err)
 	}
 	c := canonicaliser{text: object, tokens: json.NewDecoder(bytes.NewReader(object))}
 	c.tokens.UseNumber()

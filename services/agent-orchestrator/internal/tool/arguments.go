@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 )
 
 // CheckArguments compares a call's arguments with what the tool's definition requires: that they are an object, that the
@@ -52,8 +54,8 @@ func object(args []byte) (map[string]json.RawMessage, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("there is nothing")
 	}
-	if !json.Valid(args) {
-		return nil, fmt.Errorf("they are not JSON")
+	if err := jsonrpc.ValidRequest(args); err != nil {
+		return nil, fmt.Errorf("they are not JSON that can be sent: %w", err)
 	}
 	if args[0] != '{' {
 		return nil, fmt.Errorf("they are %s", kind(args))

@@ -93,6 +93,7 @@ func New(cfg Config) (*API, error) {
 const (
 	unlimited   = math.MaxInt64 // read in pieces and passed on: how large a file may be is the workspace's to say
 	maxSettings = 64 << 10
+	maxResume   = 1 << 20 // decisions, whose arguments an orchestrator takes apart
 )
 
 // FilesPath is below which files of the workspace are served, whose bodies are no JSON.
@@ -102,7 +103,7 @@ const FilesPath = "/api/workspace/files/"
 func (a *API) Routes(mux *http.ServeMux) {
 	guard := edge.Guard{Auth: a.cfg.Auth, Limits: a.cfg.Limits, Describe: problem}
 	mux.Handle("POST /api/agent/invoke", guard.Identified(a.cfg.MaxBody, a.invoke))
-	mux.Handle("POST /api/agent/resume", guard.Identified(a.cfg.MaxBody, a.resume))
+	mux.Handle("POST /api/agent/resume", guard.Identified(min(maxResume, a.cfg.MaxBody), a.resume))
 	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(edge.NoBody, a.sessionEvents))
 	mux.Handle("GET "+FilesPath+"{path...}", guard.User(edge.NoBody, a.getFile))
 	mux.Handle("PUT "+FilesPath+"{path...}", guard.User(unlimited, a.putFile))

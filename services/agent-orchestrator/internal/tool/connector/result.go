@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
@@ -71,7 +72,7 @@ func (r *reading) error(raw []byte) {
 // result reads the `result` of an answer.
 func (r *reading) result(raw []byte) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(raw, &members) != nil || members == nil {
+	if count(raw) > maxParts || json.Unmarshal(raw, &members) != nil || members == nil {
 		r.value(raw)
 		return
 	}
@@ -83,7 +84,7 @@ func (r *reading) result(raw []byte) {
 		r.toolResult(members)
 	case null(content):
 		r.rest(members, "content", "isError")
-	case json.Unmarshal(content, &items) == nil:
+	case count(content) <= maxParts && json.Unmarshal(content, &items) == nil:
 		for _, item := range items {
 			r.item(item)
 		}
@@ -96,6 +97,17 @@ func (r *reading) result(raw []byte) {
 	for _, shot := range shots {
 		r.image(shot, "image/png")
 	}
+}
+
+// maxParts is how many members, or items, of a result are told apart. One of three bytes takes a hundred once it is decoded;
+// a result of more is shown as it stands.
+const maxParts = 4096
+
+// count returns how many members an object has, or a list items.
+func count(raw []byte) (n int) {
+	jsonrpc.Members(raw, func(_, _ []byte) { n++ })
+	jsonrpc.Elements(raw, func([]byte) { n++ })
+	return n
 }
 
 // pictures takes the screenshots out of a result.
@@ -116,7 +128,7 @@ func (r *reading) toolResult(members map[string]json.RawMessage) {
 		r.say(message)
 	}
 	var items []json.RawMessage
-	if content := members["content"]; json.Unmarshal(content, &items) == nil {
+	if content := members["content"]; count(content) <= maxParts && json.Unmarshal(content, &items) == nil {
 		for _, item := range items {
 			r.item(item)
 		}

@@ -63,7 +63,7 @@ func (r *remote) outcome(ctx context.Context, f *flight, err error) (tool.Result
 	var rpc *jsonrpc.Error
 	switch {
 	case f.overflowed():
-		return tool.Result{IsError: true, Text: fmt.Sprintf("The tool has run, but its answer has more than %d MiB and was not read.", maxAnswer>>20)}, nil
+		return tool.Result{IsError: true, Text: fmt.Sprintf("The tool has run, but its answer has more than %d MiB, or would take as much with all its values, and was not read.", maxAnswer>>20)}, nil
 	case !sent && ctx.Err() == nil:
 		return tool.Result{}, r.failure(tool.NotDelivered, "", explain(ctx, f, err).Error())
 	case !sent:

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
@@ -117,22 +116,3 @@ func (t *httpTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return response, nil
 }
-
-// bounded is a body that ends in an error where it is too large.
-type bounded struct {
-	body   io.ReadCloser
-	left   int64
-	flight *flight
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		b.flight.setOverflow()
-		return 0, &Error{Kind: TooMuch, Message: "the answer is too large"}
-	}
-	n, err := b.body.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
-}
-
-func (b *bounded) Close() error { return b.body.Close() }
