@@ -63,6 +63,9 @@ func TestKeysAreRotatedWithoutARefusedCall(t *testing.T) {
 	})
 	r.live = append(r.live, r.c.Gateways...)
 	node := r.node()
+	if got := r.c.Gateways[0].Do(t, http.MethodPut, "/api/agent/approval-settings", "", `{"mode":"run_everything"}`, bearer(r.token())); got.Status != http.StatusOK {
+		t.Fatalf("%d %s", got.Status, got.Raw) // else no run's call goes to a gateway
+	}
 	stop := r.load()
 	r.goesOn()
 	for _, step := range []keys{

@@ -134,6 +134,7 @@ func TestARunIsOneTraceFromTheRequestToTheNodesSocket(t *testing.T) {
 	model := modeltest.New(t)
 	model.Script(modeltest.Call("look", object{"at": "argument " + theirs}), modeltest.Say("answer "+theirs))
 	w := newTraced(t, model.URL())
+	w.Gateways[0].RunEverything(t, user)
 	s := w.Gateways[0].Stream(t, http.MethodPost, "/api/agent/invoke?token=token-"+theirs, object{
 		"message": "prompt " + theirs, "session_id": "session-" + theirs, "llm_config": object{"apiKey": "key-" + theirs},
 	}, http.Header{"X-User-Id": {user}, "Authorization": {"Bearer token-" + theirs}})

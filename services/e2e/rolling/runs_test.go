@@ -35,6 +35,7 @@ func startRuns(t *testing.T, lb *balancer, clients int) *runs {
 	r := &runs{t: t, lb: lb, quit: make(chan struct{})}
 	for i := range clients {
 		user := fmt.Sprintf("runner%d", i)
+		lb.gateway().RunEverything(t, user)
 		roam(t, lb, user, "chrome", func(c cluster.ToolCall) string {
 			if cluster.Number(c)%3 == 0 { // so that streams and calls are there when pods go
 				<-time.After(time.Second)
