@@ -60,6 +60,7 @@ check 'Go files are formatted' 'run make fmt' formatted
 check 'go.mod files are tidy' 'run make tidy' tidy
 check 'the Go code passes golangci-lint' 'see above' make lint
 check 'the scripts pass shellcheck' 'see above' scripts_clean
+check 'the tests of the threat model exist' 'see above' scripts/threats.sh
 check 'the project'"'"'s own tools work' 'see above' tools_work
 
 [ ${#failed[@]} -eq 0 ] && echo 'all verified' && exit
