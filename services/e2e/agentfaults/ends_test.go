@@ -112,7 +112,7 @@ func TestASessionIsDeletedWhileItRuns(t *testing.T) {
 				u.script(modeltest.Say("anew"))
 				again := from.Invoke(t, u.name, u.body(map[string]any{"message": "Go.", "session_id": id}))
 				u.ends(again, "stop")
-				if again.Heard[0].Seq != 1 || len(u.asked()[len(u.asked())-1].Messages) != 2 {
+				if again.Heard[0].Seq != 1 || len(u.asked()[len(u.asked())-1].Messages) != 3 { // a prompt, what the node says, and the user's
 					t.Errorf("it is not new: %s", again.Raw())
 				}
 			}
@@ -128,7 +128,7 @@ func TestAnOrchestratorDrainsWithRuns(t *testing.T) {
 		w := newWorld(t, cluster.Options{Database: database, Orchestrator: func(_ int, c *orchestrator.Config) { c.LeaseTTL = time.Hour }})
 		leaving := w.Orchestrators[1]
 		text := w.on(t, leaving, "text", func(u *user) *cluster.Stream {
-			u.script(modeltest.Say("one ").Stall(1), modeltest.Say("again"))
+			u.script(modeltest.Say("one ").Stall(1), modeltest.Say("one again"))
 			s := u.invoke(u.Gateways[0])
 			s.Until("text")
 			return s
@@ -150,7 +150,7 @@ func TestAnOrchestratorDrainsWithRuns(t *testing.T) {
 			leaving.Stop(t)
 		}()
 		text.ends(text.stream, "stop") // while the others still drain
-		text.wantSaid(text.stream, "again")
+		text.wantSaid(text.stream, "one again")
 		short.answer(first)
 		short.serve()
 		short.ends(short.stream, "stop")

@@ -52,10 +52,7 @@ func TestNothingThatIsSaidReachesLogsOrMetrics(t *testing.T) {
 	spoken := []string{prompt, argument, result, said, order, history, "zqfailure", "zqname", "zqfile", key, token, header, "zqsaved"}
 
 	args := `{"n":1,"text":"` + argument + `"}`
-	u := w.join(t, key)
-	u.name = "ana" // whose model has that key
-	u.node = w.Gateways[0].Extension(t, u.name, "chrome")
-	u.node.Register(device("laptop"))
+	u := w.join(t, "ana")
 	u.node.Serve(func(c cluster.ToolCall) string {
 		if u.ledger.See(c); strings.Contains(string(c.Params.Arguments), "cut") {
 			return `{"content":[{"type":"text","text":"` + result + `"}],"isError":true}`

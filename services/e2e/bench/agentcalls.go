@@ -105,7 +105,7 @@ var (
 // direct returns a request like that of a run, to the model itself.
 func (a *agents) direct(message string) func(context.Context) (*http.Request, error) {
 	ask := a.ask
-	ask.Messages = append(ask.Messages[:1:1], openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: message})
+	ask.Messages = append(ask.Messages[:2:2], openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, Content: message})
 	body, err := json.Marshal(ask)
 	return func(ctx context.Context) (*http.Request, error) {
 		if err != nil {

@@ -130,10 +130,10 @@ func (a *agents) startBare(ctx context.Context) error {
 	if err := json.Unmarshal(question, &a.ask); err != nil {
 		return err
 	}
-	if n := len(a.ask.Messages); n != 2 {
-		return fmt.Errorf("a run begins with %d messages, want a prompt and the user's", n)
+	if n := len(a.ask.Messages); n != 3 {
+		return fmt.Errorf("a run begins with %d messages, want a prompt, what the node says, and the user's", n)
 	}
-	a.ask.Messages = a.ask.Messages[:1]
+	a.ask.Messages = a.ask.Messages[:2]
 	raw, err := json.Marshal(a.ask)
 	if err != nil {
 		return err
