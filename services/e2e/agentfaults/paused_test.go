@@ -19,7 +19,7 @@ func TestAnOrchestratorThatWasPausedDoesNothingAnyMore(t *testing.T) {
 		old, hold := make(chan struct{}), make(chan struct{})
 		answers := w.on(t, paused, "answers", func(u *user) *cluster.Stream {
 			u.script(modeltest.Say("one ").Wait(old).Then(modeltest.Say("two").Then(click(1))),
-				modeltest.Say("again").Wait(hold).Then(click(2)), modeltest.Say("."))
+				modeltest.Say("one again").Wait(hold).Then(click(2)), modeltest.Say("."))
 			s := u.invoke(u.Gateways[0])
 			s.Until("text")
 			return s
@@ -43,7 +43,7 @@ func TestAnOrchestratorThatWasPausedDoesNothingAnyMore(t *testing.T) {
 		close(hold)
 
 		answers.ends(answers.stream, "stop")
-		answers.wantSaid(answers.stream, "again.")
+		answers.wantSaid(answers.stream, "one again.")
 		answers.ledger.Once(t, 2)
 		calls.ends(calls.stream, "stop")
 		calls.wantSaid(calls.stream, "done.")
@@ -63,7 +63,7 @@ func TestAStreamLeavesAnOrchestratorThatStandsStill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, cluster.Options{OrchestratorProcesses: true})
 	u := w.on(t, w.Orchestrators[1], "user", func(u *user) *cluster.Stream {
-		u.script(modeltest.Say("one ").Stall(1), modeltest.Say("again"))
+		u.script(modeltest.Say("one ").Stall(1), modeltest.Say("one again"))
 		s := u.invoke(u.Gateways[0])
 		s.Until("text")
 		return s
@@ -71,7 +71,7 @@ func TestAStreamLeavesAnOrchestratorThatStandsStill(t *testing.T) {
 	w.Orchestrators[1].Process.Pause(t)
 	defer w.Orchestrators[1].Process.Continue(t)
 	u.ends(u.stream, "stop")
-	u.wantSaid(u.stream, "again")
+	u.wantSaid(u.stream, "one again")
 }
 
 // client is a user whose run has begun.
