@@ -48,6 +48,14 @@ func (r *run) systemPrompt(now time.Time) string {
 	}
 	// To the hour: endpoints that remember how a prompt begins are not to forget it at every step.
 	parts = append(parts, "# Time\nIt is "+now.UTC().Format("Monday, 2 January 2006, 15h UTC")+".")
+	return r.withOrder(parts)
+}
+
+// taskPrompt is the system prompt of sub-agents.
+func (r *run) taskPrompt() string { return r.withOrder([]string{promptTask, promptTools}) }
+
+// withOrder adds what the user has said with the last approval, which may have been one of a sub-agent's call.
+func (r *run) withOrder(parts []string) string {
 	if order := r.settings.HumanOrder; order != "" {
 		parts = append(parts, "# Said by the user with the last approval\n"+order)
 	}

@@ -154,7 +154,19 @@ func TestSubAgentsHearNo(t *testing.T) {
 	p := w.pod()
 	s := p.invoke(asking("click"))
 	id := p.ended(s).interrupt(t).GetToolCalls()[0].GetToolCallId()
-	got := p.ended(w.pod().resume(s, &agentv1.ToolCallDecision{ToolCallId: id, Decision: "rejected", Reason: "too dear"}))
+	s, err := w.pod().Resume(t.Context(), user, &agentv1.ResumeRequest{
+		SessionId: string(s.Session), HumanOrder: "LOOK ELSEWHERE",
+		ToolCallResults: []*agentv1.ToolCallDecision{{ToolCallId: id, Decision: "rejected", Reason: "too dear"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.ended(s)
+	for _, r := range w.model.Requests()[2:] {
+		if !strings.Contains(r.Messages[0].Content, "LOOK ELSEWHERE") {
+			t.Errorf("the model is not told: %s", r.Messages[0].Content)
+		}
+	}
 	if r := got.results(); len(click.seen()) != 0 || r[0].GetOutcome() != "rejected" || r[1].GetResult() != "was not allowed" || got.text() != "done" {
 		t.Errorf("%v", got)
 	}

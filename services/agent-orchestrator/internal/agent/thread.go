@@ -50,7 +50,7 @@ func (t *thread) remember(m store.Message) {
 // system is the system prompt.
 func (t *thread) system() string {
 	if t.isTask() {
-		return promptTask + "\n\n" + promptTools
+		return t.taskPrompt()
 	}
 	return t.systemPrompt(time.Now())
 }
