@@ -52,12 +52,15 @@ build: ## compile the programs into bin/
 
 ## ---- test ----
 
-.PHONY: test test-race integration extension fuzz bench load
+.PHONY: test test-race memory integration extension fuzz bench load
 test: bin/gotest ## run every test, real servers where they are, stand-ins elsewhere (TEST_REQUIRE_REAL=1: no stand-in, no skip)
 	$(GOTEST) -timeout $(TIMEOUT) $(GOTESTFLAGS) $(PKGS)
 
 test-race: ## the same under the race detector (needs a C compiler)
 	$(MAKE) test GOTESTFLAGS="-race $(GOTESTFLAGS)"
+
+memory: bin/gotest ## what readers may allocate, held to the byte, which the race detector's programs cannot be
+	$(GOTEST) -run 'Cost|IsReadOnce' -timeout $(TIMEOUT) $(GOTESTFLAGS) ./pkg/jsonrpc ./pkg/toolresult ./services/gateway/internal/... ./services/e2e/hostile
 
 integration: bin/gotest ## tests against Redis, NATS and PostgreSQL in containers (needs a Docker engine)
 	$(GOTEST) -timeout $(TIMEOUT) -tags integration $(GOTESTFLAGS) $$(scripts/integration-packages.sh)

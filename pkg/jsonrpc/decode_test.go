@@ -153,7 +153,7 @@ func FuzzReadersCostTheirBytes(f *testing.F) {
 				}
 			},
 		} {
-			if cost := testkit.Allocated(read); cost > limit {
+			if cost := testkit.Allocated(read); cost > testkit.MemoryLimit(limit) {
 				t.Errorf("%s allocates %d bytes for %d: %.80q", name, cost, len(text), text)
 			}
 		}

@@ -47,21 +47,29 @@ const (
 
 // ListenLimited is [Listen] with a limit of the caller's own on connections of strangers.
 func ListenLimited(ctx context.Context, addr string, limit *strangers.Limit, register func(*grpc.Server), opts ...grpc.ServerOption) (*Server, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("gRPC port: %w", err)
+	}
+	return newServer(listener, limit, register, opts...), nil
+}
+
+// On is [Listen] on a listener that is open already. The server closes it.
+func On(listener net.Listener, register func(*grpc.Server), opts ...grpc.ServerOption) *Server {
+	return newServer(listener, strangers.New(strangers.Config{PerAddress: perAddress, InAll: inAll}), register, opts...)
+}
+
+func newServer(listener net.Listener, limit *strangers.Limit, register func(*grpc.Server), opts ...grpc.ServerOption) *Server {
 	opts = append(opts, grpc.ConnectionTimeout(handshake), grpc.MaxHeaderListSize(maxHeader),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second, PermitWithoutStream: true}))
-	s := &Server{Server: grpc.NewServer(opts...), health: health.NewServer()}
+	s := &Server{Server: grpc.NewServer(opts...), health: health.NewServer(), listener: limit.Listen(listener)}
 	register(s.Server)
 	for service := range s.GetServiceInfo() {
 		s.health.SetServingStatus(service, healthv1.HealthCheckResponse_SERVING)
 	}
 	healthv1.RegisterHealthServer(s.Server, s.health)
 	reflection.Register(s.Server)
-	var err error
-	if s.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", addr); err != nil {
-		return nil, fmt.Errorf("gRPC port: %w", err)
-	}
-	s.listener = limit.Listen(s.listener)
-	return s, nil
+	return s
 }
 
 // AddTo makes a server a part of g. listen makes it when its turn comes, and is called once; stopped, if not nil, waits

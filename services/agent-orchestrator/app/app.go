@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net"
 	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +34,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Version is what the pod says of its build.
 	Version string
+	// GRPCListener is the port of AgentService, where it is open already: then GRPCAddr only names it.
+	GRPCListener net.Listener
 }
 
 // service is this service's name in logs, traces and metrics.
@@ -41,16 +44,17 @@ const service = "agent-orchestrator"
 // App is one agent-orchestrator.
 type App struct {
 	// Static after construction.
-	cfg     Config
-	version string
-	log     *slog.Logger
-	metrics *prometheus.Registry
-	ready   *lifecycle.Ready
-	admin   *obs.Admin
-	tracing *obs.Tracing
-	box     *seal.Box
-	guard   *netguard.Guard
-	started chan struct{} // closed when everything serves
+	cfg      Config
+	version  string
+	listener net.Listener // nil where GRPCAddr is to be opened
+	log      *slog.Logger
+	metrics  *prometheus.Registry
+	ready    *lifecycle.Ready
+	admin    *obs.Admin
+	tracing  *obs.Tracing
+	box      *seal.Box
+	guard    *netguard.Guard
+	started  chan struct{} // closed when everything serves
 
 	// Set while the parts start, in the order of Run.
 	store     *store.Store
@@ -94,7 +98,7 @@ func New(cfg Config, opts Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{
-		cfg: cfg, version: opts.Version, log: log, metrics: obs.NewRegistry(self), ready: lifecycle.NewReady("started"),
+		cfg: cfg, version: opts.Version, listener: opts.GRPCListener, log: log, metrics: obs.NewRegistry(self), ready: lifecycle.NewReady("started"),
 		box: box, guard: guard, started: make(chan struct{}),
 	}
 	a.tracing = obs.NewTracing(self, cfg.Trace.Ratio, exporter, log)

@@ -23,10 +23,16 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	opts := append(a.tracing.InnerServerOptions(), obs.MeasureServer(a.metrics, "hecaton_agent_rpc_duration_seconds",
 		"Duration of unary calls that this pod answered, by method and status code."))
 	opts = append(opts, strangers...)
-	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
+	opts = append(opts, grpcapi.ServerOptions(a.log)...)
+	register := func(s *grpc.Server) {
 		agentv1.RegisterAgentServiceServer(s, a.api)
 		agentv1.RegisterToolboxServiceServer(s, a.toolbox)
 		agentv1.RegisterWorkspaceServiceServer(s, workspace.NewService(a.files))
-	}, append(opts, grpcapi.ServerOptions(a.log)...)...)
+	}
+	if a.listener != nil {
+		a.grpc = rpc.On(a.listener, register, opts...)
+		return a.grpc, nil
+	}
+	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, register, opts...)
 	return a.grpc, err
 }

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
@@ -30,7 +31,7 @@ func TestAGRPCMessageIsReadOnceItsSenderIsKnown(t *testing.T) {
 		})
 	}
 	calls.Wait()
-	if cost := metric(t, g, "go_memstats_alloc_bytes_total") - before; cost > 9*mib {
+	if cost := metric(t, g, "go_memstats_alloc_bytes_total") - before; cost > float64(testkit.MemoryLimit(9*mib)) {
 		t.Errorf("%.0f bytes were allocated for what nobody should read", cost)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
@@ -43,7 +44,7 @@ func TestABodyCostsAGatewayNoMoreThanItsBytes(t *testing.T) {
 				t.Errorf("%s, %s: %d %.200s", route, name, r.Status, r.Raw)
 			}
 			// What is beside it are the two looks, and what the pod does of itself.
-			if limit := float64(4*len(body) + 2*mib); cost > limit {
+			if limit := float64(testkit.MemoryLimit(4*len(body) + 2*mib)); cost > limit {
 				t.Errorf("%s, %s: %.0f bytes for %d", route, name, cost, len(body))
 			}
 		}

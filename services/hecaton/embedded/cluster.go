@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"sync"
 
@@ -30,7 +31,7 @@ type Cluster struct {
 	nats   urls // set before the pods start, like the next two
 	redis  urls
 	data   *data
-	agents []string // where the orchestrators will serve; set before the gateways start
+	agents []net.Listener // where the orchestrators will serve; set before the gateways start
 	cancel context.CancelFunc
 	done   chan struct{} // closed when everything has stopped
 	err    error         // static once done is closed
@@ -102,6 +103,7 @@ func (c *Cluster) run(ctx context.Context, started chan<- struct{}) error {
 	var gateways, orchestrators []*pod
 	var stopNATS, stopRedis func()
 	g.Add("data", starts(func(context.Context) error { return c.openData() }), func(context.Context) error { return c.data.close() })
+	g.Add("ports", starts(c.reserve), func(context.Context) error { c.release(); return nil })
 	g.Add("nats", starts(func(context.Context) (err error) { stopNATS, err = c.startNATS(); return err }),
 		func(context.Context) error { stopNATS(); return nil })
 	g.Add("redis", starts(func(context.Context) (err error) { stopRedis, err = c.startRedis(); return err }),

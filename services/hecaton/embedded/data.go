@@ -36,9 +36,8 @@ type data struct {
 	temp            string // to remove at the end; "" where the directory stays
 }
 
-// openData takes the data directory, and chooses where the orchestrators will serve.
+// openData takes the data directory.
 func (c *Cluster) openData() (err error) {
-	c.reserve()
 	c.data = &data{}
 	if c.DataDir = c.opts.DataDir; c.DataDir == "" {
 		if c.DataDir, err = os.MkdirTemp("", "hecaton-"); err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
+	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/access"
 	"github.com/hecaton-dev/hecaton/pkg/auth"
@@ -13,28 +13,42 @@ import (
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 )
 
-// reserve chooses where the orchestrators will serve: the gateways, which start first, are told.
-func (c *Cluster) reserve() {
+// reserve opens the orchestrators' ports, which the gateways, who start first, are told. A port that is only chosen now
+// could be somebody else's by the time it is served.
+func (c *Cluster) reserve(ctx context.Context) error {
 	for i := range c.opts.Orchestrators {
-		port := c.opts.OrchestratorPorts.plus(i).GRPC
-		if port == 0 {
-			port = freePort()
+		addr := address(loopback, c.opts.OrchestratorPorts.plus(i).GRPC)
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if err != nil {
+			c.release()
+			return failure(orchestratorName(i, c.opts.Orchestrators), err, map[Role]string{RoleGRPC: addr})
 		}
-		c.agents = append(c.agents, address(loopback, port))
+		c.agents = append(c.agents, listener)
+	}
+	return nil
+}
+
+// orchestratorAddrs are those ports, as a gateway is told.
+func (c *Cluster) orchestratorAddrs() string {
+	var addrs []string
+	for _, listener := range c.agents {
+		addrs = append(addrs, listener.Addr().String())
+	}
+	return strings.Join(addrs, ",")
+}
+
+// release closes the ports that no orchestrator serves.
+func (c *Cluster) release() {
+	for _, listener := range c.agents {
+		_ = listener.Close() // one that was served is closed already
 	}
 }
 
-// freePort returns a port that nobody listens on just now. It is none of those that the system hands out by itself, from
-// 32768 on: nobody gets it by chance before it is used.
-func freePort() int {
-	for {
-		port := 12000 + rand.IntN(8000)
-		listener, err := net.Listen("tcp", address(loopback, port))
-		if err == nil {
-			_ = listener.Close() // it was only a question
-			return port
-		}
+func orchestratorName(i, n int) string {
+	if n > 1 {
+		return fmt.Sprintf("agent-orchestrator %d", i)
 	}
+	return "agent-orchestrator"
 }
 
 // startOrchestrators starts them one after the other: the first brings the database up to date.
@@ -58,7 +72,7 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 		return nil, err
 	}
 	cfg.PodName = fmt.Sprintf("orchestrator-%d", i)
-	cfg.GRPCAddr, cfg.AdminAddr = c.agents[i], address(loopback, c.opts.OrchestratorPorts.plus(i).Admin)
+	cfg.GRPCAddr, cfg.AdminAddr = c.agents[i].Addr().String(), address(loopback, c.opts.OrchestratorPorts.plus(i).Admin)
 	cfg.NATSURL, cfg.RedisURL, cfg.DrainDelay = c.nats(access.AgentOrchestrator), c.redis(access.AgentOrchestrator), 0
 	cfg.DatabaseURL, cfg.BlobURL, cfg.SecretKeys = c.data.database, c.data.files, c.data.key
 	c.opts.Model.configure(&cfg)
@@ -68,11 +82,8 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 	if c.opts.Orchestrator != nil {
 		c.opts.Orchestrator(i, &cfg)
 	}
-	name := "agent-orchestrator"
-	if c.opts.Orchestrators > 1 {
-		name = fmt.Sprintf("%s %d", name, i)
-	}
-	app, err := orchestrator.New(cfg, orchestrator.Options{Logger: c.opts.Logger, Version: c.opts.Version})
+	name := orchestratorName(i, c.opts.Orchestrators)
+	app, err := orchestrator.New(cfg, orchestrator.Options{Logger: c.opts.Logger, Version: c.opts.Version, GRPCListener: c.agents[i]})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

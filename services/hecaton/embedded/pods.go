@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/access"
@@ -66,7 +65,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.PeerAddr, cfg.PeerName = address(loopback, 0), loopback
 	cfg.NATSURL, cfg.RegistryAddr = c.nats(access.Gateway), "passthrough:///"+c.Registry.GRPC
 	cfg.Auth, cfg.Pages, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Pages, c.Services, c.opts.Trace
-	cfg.OrchestratorAddr = strings.Join(c.agents, ",")
+	cfg.OrchestratorAddr = c.orchestratorAddrs()
 	cfg.DrainSpread, cfg.DrainDelay = drainSpread, 0
 	if c.opts.Gateway != nil {
 		c.opts.Gateway(i, &cfg)

@@ -45,7 +45,7 @@ func FuzzFramesCostTheirBytes(f *testing.F) {
 				legacyAnswer(skimmed)
 			}
 		})
-		if cost > 4*len(b)+constant {
+		if cost > testkit.MemoryLimit(4*len(b)+constant) {
 			t.Errorf("%d bytes for %d: %.80q", cost, len(b), b)
 		}
 	})
