@@ -100,12 +100,15 @@ k8s-report: ## put what that saw into docs/kubernetes.md
 
 ## ---- code ----
 
-.PHONY: generate tidy fmt lint
+.PHONY: generate tidy fmt lint pictures
 generate: ## regenerate proto/gen
 	scripts/buf.sh generate
 
 tidy: ## go mod tidy in every module
 	for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy); done
+
+pictures: ## draw docs/pictures anew, from a run of the demo and the figures of docs/performance.md
+	scripts/pictures.sh
 
 fmt: ## gofmt everything
 	gofmt -w $(MODULES)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings docker-compose.yml up from nothing, under a project name and a port of its own, with images built on this machine
-# and without a pull; uses it as the README says, scales the gateways, and takes all of it down again.
+# and without a pull; uses it as docs/getting-started.md says, scales the gateways, and takes all of it down again.
 # Needs scripts/ci/engine.sh and scripts/ci/images.sh to have run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
