@@ -60,7 +60,7 @@ test-race: ## the same under the race detector (needs a C compiler)
 	$(MAKE) test GOTESTFLAGS="-race $(GOTESTFLAGS)"
 
 memory: bin/gotest ## what readers may allocate, held to the byte, which the race detector's programs cannot be
-	$(GOTEST) -run 'Cost|IsReadOnce' -timeout $(TIMEOUT) $(GOTESTFLAGS) ./pkg/jsonrpc ./pkg/toolresult ./services/gateway/internal/... ./services/e2e/hostile
+	$(GOTEST) -run 'Cost|IsReadOnce' -timeout $(TIMEOUT) $(GOTESTFLAGS) ./pkg/transport/jsonrpc ./pkg/tool/toolresult ./services/gateway/internal/... ./services/e2e/hostile
 
 integration: bin/gotest ## tests against Redis, NATS and PostgreSQL in containers (needs a Docker engine)
 	$(GOTEST) -timeout $(TIMEOUT) -tags integration $(GOTESTFLAGS) $$(scripts/integration-packages.sh)
@@ -88,7 +88,7 @@ chart: k8s ## check the Helm chart against a Kubernetes API server
 	scripts/ci/chart.sh
 
 manifests: k8s ## make deploy/kubernetes from the Helm chart
-	$(GO) run ./pkg/access/write deploy/helm/hecaton/files
+	$(GO) run ./pkg/security/access/write deploy/helm/hecaton/files
 	scripts/manifests.sh
 
 k8s-test: k8s images ## install the chart on three nodes of this machine, and scale, restart, drain and lose them under load (root)

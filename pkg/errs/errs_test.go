@@ -15,7 +15,7 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/quota"
+	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // reasons are those of docs/architecture.md, "What every call promises", and what each means elsewhere.

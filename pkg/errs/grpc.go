@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/hecaton-dev/hecaton/pkg/quota"
+	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 

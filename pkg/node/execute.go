@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
 // call admits a call and executes it in its own goroutine, which [calls] owns.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
 // MaxFrameBytes is how long a frame may be in either direction (docs/architecture.md, "One connection").

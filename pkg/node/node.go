@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/toolname"
+	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
 )
 
 // maxCrowdedAttempts is how often in a row a node is refused with 4009 before it gives up: a node of the user that has

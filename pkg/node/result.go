@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
 // Result is what a tool answers (seed 000, "MCP Result Content Types").

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
 // session is one connection. It reads in one goroutine, keeps itself alive in a second, gets new tokens in a third, and every call answers from its

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/quota"
+	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // Error is a request that was refused.

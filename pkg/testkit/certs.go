@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
+	"github.com/hecaton-dev/hecaton/pkg/transport/tlsfiles"
 )
 
 // Authority signs certificates, for an hour.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 )
 
 // instance is a server on a port that it keeps across restarts.

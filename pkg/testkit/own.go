@@ -5,7 +5,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 )
 
 // Server is a server of one test's own. Its methods belong to the test's goroutine: they end the test on failure.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
 	"github.com/hecaton-dev/hecaton/pkg/testkit/pgserver"
-	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
+	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/transport/tlsfiles"
 )
 
 var sharedPostgres = shared{kind: postgresKind(), env: "TEST_POSTGRES_URL"}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/access"
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/security/access"
+	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 )
 
 // startRedisServer runs the binary without persistence, so it writes no file anywhere.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 )
 
 // kind is a sort of server and where it can come from, best source first.

@@ -9,7 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
+	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 )
 
 // ownFrom starts one particular source, whatever else this machine has.

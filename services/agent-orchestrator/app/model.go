@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/offlinemodel"
+	"github.com/hecaton-dev/hecaton/pkg/model/offlinemodel"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 )
 

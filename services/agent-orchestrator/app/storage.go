@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/hecaton-dev/hecaton/pkg/access"
-	"github.com/hecaton-dev/hecaton/pkg/bus"
-	"github.com/hecaton-dev/hecaton/pkg/redisclient"
+	"github.com/hecaton-dev/hecaton/pkg/security/access"
+	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
+	"github.com/hecaton-dev/hecaton/pkg/transport/redisclient"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"

@@ -3,7 +3,7 @@ package app
 import (
 	"context"
 
-	"github.com/hecaton-dev/hecaton/pkg/toolclient"
+	"github.com/hecaton-dev/hecaton/pkg/tool/toolclient"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"

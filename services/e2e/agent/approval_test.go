@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 )
 
 const settingsPath = "/api/agent/approval-settings"

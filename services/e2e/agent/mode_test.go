@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 )
 
 // chosen are the ids of the nodes that an interrupt asks to choose from.

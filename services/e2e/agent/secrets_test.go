@@ -16,7 +16,7 @@ import (
 
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 )
 
 // TestAStrangerCannotTellASessionFromNone asks for everything that a session has, as another user and for a session that

@@ -3,7 +3,7 @@ package agent_test
 import (
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 

@@ -14,8 +14,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 

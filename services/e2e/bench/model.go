@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/offlinemodel"
+	"github.com/hecaton-dev/hecaton/pkg/model/offlinemodel"
 
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )

@@ -17,11 +17,11 @@ import (
 	"github.com/nats-io/nats.go"
 	"google.golang.org/grpc"
 
-	"github.com/hecaton-dev/hecaton/pkg/access"
-	"github.com/hecaton-dev/hecaton/pkg/auth"
-	"github.com/hecaton-dev/hecaton/pkg/config"
-	"github.com/hecaton-dev/hecaton/pkg/embedded"
-	"github.com/hecaton-dev/hecaton/pkg/heap"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/heap"
+	"github.com/hecaton-dev/hecaton/pkg/security/access"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 

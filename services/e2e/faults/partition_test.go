@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/access"
-	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/security/access"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"

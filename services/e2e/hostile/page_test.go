@@ -11,8 +11,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/webguard"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/security/webguard"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"

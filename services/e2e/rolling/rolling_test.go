@@ -16,9 +16,9 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/target"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
-	"github.com/hecaton-dev/hecaton/pkg/toolclient"
+	"github.com/hecaton-dev/hecaton/pkg/tool/toolclient"
+	"github.com/hecaton-dev/hecaton/pkg/transport/target"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"

@@ -6,9 +6,9 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/hecaton-dev/hecaton/pkg/target"
+	"github.com/hecaton-dev/hecaton/pkg/transport/target"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/agentapi"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/agentapi"
 )
 
 // maxEvent bounds one message of an orchestrator: an event brings the pictures of a tool's result with it.

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
-	"github.com/hecaton-dev/hecaton/pkg/config"
-	"github.com/hecaton-dev/hecaton/pkg/obs"
-	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
-	"github.com/hecaton-dev/hecaton/pkg/webguard"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+	"github.com/hecaton-dev/hecaton/pkg/security/webguard"
+	"github.com/hecaton-dev/hecaton/pkg/transport/tlsfiles"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/drain"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
 )
 
 // Config is a gateway's configuration.

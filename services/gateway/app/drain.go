@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/drain"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/drain"
 )
 
 // lastWords is what a stop has beyond the grace period, so that who still waits is told.

@@ -7,8 +7,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
-	"github.com/hecaton-dev/hecaton/pkg/rpc"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/toolapi"
+	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/toolapi"
 )
 
 // reconnect finds a registry again within a second or two of its return.

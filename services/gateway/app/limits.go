@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/hecaton-dev/hecaton/pkg/strangers"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
+	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
 )
 
 // bodyPace is how slow clients of the public port may be.
@@ -36,9 +36,9 @@ func (c Config) proxies() ([]netip.Prefix, error) {
 }
 
 // strangers limits the connections of a public port whose client is not known.
-func (a *App) strangers(port string) *strangers.Limit {
+func (a *App) strangers(port string) *connlimit.Limit {
 	proxies, _ := a.cfg.proxies() // New has checked it
-	limit := strangers.New(strangers.Config{
+	limit := connlimit.New(connlimit.Config{
 		PerAddress: a.cfg.MaxUnknownIP, InAll: a.cfg.MaxUnknown, Proxies: proxies, Name: port, Logger: a.log,
 	})
 	labels := prometheus.Labels{"port": port}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/peer"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/peer"
 )
 
 func (a *App) startLinks(context.Context) error {

@@ -3,7 +3,7 @@ package app
 import (
 	"fmt"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 )
 
 // Settings are the configuration of a gateway that is a program of its own.

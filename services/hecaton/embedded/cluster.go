@@ -8,11 +8,11 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/hecaton-dev/hecaton/pkg/access"
-	"github.com/hecaton-dev/hecaton/pkg/auth"
-	"github.com/hecaton-dev/hecaton/pkg/config"
-	servers "github.com/hecaton-dev/hecaton/pkg/embedded"
-	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/lifecycle"
+	"github.com/hecaton-dev/hecaton/pkg/security/access"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+	servers "github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 )
 
 // Cluster is a running cluster. Its fields do not change.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/access"
-	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/security/access"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 )

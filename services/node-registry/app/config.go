@@ -4,10 +4,10 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
-	"github.com/hecaton-dev/hecaton/pkg/config"
-	"github.com/hecaton-dev/hecaton/pkg/obs"
-	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+	"github.com/hecaton-dev/hecaton/pkg/transport/tlsfiles"
 )
 
 // Config is a node-registry's configuration. A program that builds one in code fills the rest with [config.Defaults].

@@ -5,8 +5,8 @@ import (
 
 	"google.golang.org/grpc"
 
-	"github.com/hecaton-dev/hecaton/pkg/obs"
-	"github.com/hecaton-dev/hecaton/pkg/rpc"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/binding"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/grpcapi"

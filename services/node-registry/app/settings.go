@@ -1,6 +1,6 @@
 package app
 
-import "github.com/hecaton-dev/hecaton/pkg/auth"
+import "github.com/hecaton-dev/hecaton/pkg/security/auth"
 
 // Settings are the configuration of a node-registry that is a program of its own.
 type Settings struct {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 

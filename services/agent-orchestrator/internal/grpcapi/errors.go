@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
-	"github.com/hecaton-dev/hecaton/pkg/rpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
 )
 
 // public returns what a caller may know of an error.

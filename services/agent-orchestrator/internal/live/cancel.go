@@ -3,8 +3,8 @@ package live
 import (
 	"github.com/nats-io/nats.go"
 
-	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	openai "github.com/sashabaranov/go-openai"
 
-	"github.com/hecaton-dev/hecaton/pkg/offlinemodel"
+	"github.com/hecaton-dev/hecaton/pkg/model/offlinemodel"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 )
 

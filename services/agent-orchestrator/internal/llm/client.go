@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/offlinemodel"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/offlinemodel"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 )
 

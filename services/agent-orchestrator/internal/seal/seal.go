@@ -11,8 +11,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 )
 
 // Why a value does not open, as targets of [errors.Is].

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 )
 

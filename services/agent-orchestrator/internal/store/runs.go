@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/quota"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // countRuns counts the active runs of a user. Beginnings that another pod writes at the same moment are not seen: several

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
 // CheckArguments compares a call's arguments with what the tool's definition requires: that they are an object, that the

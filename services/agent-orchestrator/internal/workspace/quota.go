@@ -10,8 +10,8 @@ import (
 	"gocloud.dev/blob"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/quota"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // Room is how much one user may keep; what is 0 is without limit.

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 )
 
 // Call makes one call for a worker and returns the size of the result in bytes. Each worker makes one at a time.

@@ -7,7 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/hecaton-dev/hecaton/pkg/lifecycle"
+	"github.com/hecaton-dev/hecaton/pkg/process/lifecycle"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/cli"
 )
 

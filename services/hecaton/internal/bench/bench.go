@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/obs"
-	"github.com/hecaton-dev/hecaton/pkg/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/calls"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/faults"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/fleet"

@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 )
 
 // Client speaks to the gateways of one cluster for one user. Where one cannot be reached, the next one is asked.

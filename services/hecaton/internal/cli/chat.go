@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/chat"
 )
 

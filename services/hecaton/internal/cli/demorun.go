@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/chat"
 )
 

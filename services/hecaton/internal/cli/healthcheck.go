@@ -3,8 +3,8 @@ package cli
 import (
 	"context"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
-	"github.com/hecaton-dev/hecaton/pkg/obs"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 )
 
 // healthcheckConfig is where the service beside this program serves its health: that of a gateway where nothing else is

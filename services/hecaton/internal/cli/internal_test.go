@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 )
 
 func TestCode(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
-	"github.com/hecaton-dev/hecaton/pkg/config"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 )
 
 // tokenConfig is what a token says, and the key that gateways verify it with, under the names of their own configuration.

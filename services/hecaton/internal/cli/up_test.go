@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/cli"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/rpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/watch"
 )
 

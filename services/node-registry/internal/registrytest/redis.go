@@ -13,9 +13,9 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
-	"github.com/hecaton-dev/hecaton/pkg/redisclient"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
-	"github.com/hecaton-dev/hecaton/pkg/tlsfiles"
+	"github.com/hecaton-dev/hecaton/pkg/transport/redisclient"
+	"github.com/hecaton-dev/hecaton/pkg/transport/tlsfiles"
 )
 
 // Each runs test once for each kind of Redis, each time with the URL of an empty one.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/access"
+	"github.com/hecaton-dev/hecaton/pkg/security/access"
 )
 
 // What the registry may do in Redis is what it does: a command or a key more or less is found here, and not where it is

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 )
 
 // parseKey is the inverse of the keys that have an id: proof that no two ids share one.

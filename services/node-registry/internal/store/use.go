@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/bus"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 )
 
 // useKept is how long what a user took of the limits is remembered after the last sign of it. Buckets that take longer to

@@ -6,7 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hecaton-dev/hecaton/pkg/bus"
+	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 )
 
 // Connect returns a connection for a [Feed]; o has a Logger, and denied counts what the bus does not allow. It does not

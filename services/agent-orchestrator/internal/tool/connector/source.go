@@ -10,8 +10,8 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/nodetype"
-	"github.com/hecaton-dev/hecaton/pkg/toolname"
+	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 

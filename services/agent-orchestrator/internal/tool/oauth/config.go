@@ -3,7 +3,7 @@ package oauth
 import (
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 

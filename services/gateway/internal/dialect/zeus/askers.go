@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 )
 
 // askFor is how long a web client waits for a workflow list.

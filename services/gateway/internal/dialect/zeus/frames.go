@@ -3,7 +3,7 @@ package zeus
 import (
 	"errors"
 
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
 // The frames that never change; shared, since a queued frame is not written to.

@@ -7,14 +7,14 @@ import (
 	"net/http"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
-	"github.com/hecaton-dev/hecaton/pkg/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/holder"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
 // node serves the sockets of extensions or desktops.

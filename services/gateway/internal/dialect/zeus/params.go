@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
 
 // nodeParams reads the parameters of a node's URL (seed 000, "Connection Parameters"). A client_id without the prefix of

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
 
 func upgrade(rawQuery string) *http.Request {

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
 )
 
 // seat is what a connection takes of its user's limits. The zero seat is nobody's.

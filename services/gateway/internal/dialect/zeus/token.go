@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
 
 // renew takes {"type":"token","token":…}, with which a client stays for longer than the token that it came with, and returns

@@ -11,14 +11,14 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/hub"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/workflow"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
 // web serves the sockets of web clients.

@@ -7,19 +7,19 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/auth"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/strangers"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/conn"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/edge"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/fanout"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/frame"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/holder"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/limits"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/metrics"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/router"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/workflow"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/fanout"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/holder"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/workflow"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/metrics"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
 // Config is what the dialect works with.
@@ -126,7 +126,7 @@ func (z *Zeus) accept(w http.ResponseWriter, r *http.Request, client string, use
 	id, err := z.Auth.AuthenticateSocket(r, user)
 	switch {
 	case err == nil && problem == nil:
-		strangers.Known(r.Context())
+		connlimit.Known(r.Context())
 	case problem == nil:
 		problem = &refusal{conn.NotAllowed, err.Error()}
 	}

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/timeline"

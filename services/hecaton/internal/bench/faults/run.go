@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 )
 
 // Watcher is told what happens; each method at once when it does.

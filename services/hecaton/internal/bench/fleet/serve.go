@@ -9,8 +9,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/hecaton-dev/hecaton/pkg/jsonrpc"
-	"github.com/hecaton-dev/hecaton/pkg/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
 // serve answers calls until the connection ends. rest is how long the node wants to be away; 0 where it did not want to go.

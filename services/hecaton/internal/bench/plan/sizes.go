@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
 )
 
 // MaxSize bounds a payload or answer: with the frame around it, it stays below the 10 MiB that a frame may have.

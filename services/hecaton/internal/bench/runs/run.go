@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/calls"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"

@@ -1,0 +1,93 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+)
+
+// Mode says what proves a user.
+type Mode string
+
+const (
+	// JWT: a signed token does.
+	JWT Mode = "jwt"
+	// Trusted: nothing does; users are who they say. Only for a cluster that strangers cannot reach.
+	Trusted Mode = "trusted"
+)
+
+// UnmarshalText refuses unknown modes.
+func (m *Mode) UnmarshalText(text []byte) error {
+	switch got := Mode(text); got {
+	case JWT, Trusted:
+		*m = got
+		return nil
+	default:
+		return fmt.Errorf("%q is not jwt or trusted", text)
+	}
+}
+
+// minSecret is the length of the shortest HS256 secret: that of the hash (RFC 7518, section 3.2).
+const minSecret = 32
+
+// Config is how users are known. The zero Mode is [JWT], which needs exactly one key; [Trusted] looks at none.
+type Config struct {
+	Mode      Mode          `conf:"auth-mode" env:"AUTH_MODE" default:"jwt" help:"jwt, or trusted: ids in the URL are believed (loopback only)"`
+	Secret    config.Secret `conf:"jwt-secret" env:"JWT_SECRET" help:"key of HS256 tokens, at least 32 bytes; several, separated by commas, are all accepted"`
+	PublicKey string        `conf:"jwt-public-key" env:"JWT_PUBLIC_KEY" help:"key of RS, PS, ES or EdDSA tokens: PEM, or the path of a PEM file"`
+	JWKSURL   string        `conf:"jwt-jwks-url" env:"JWT_JWKS_URL" help:"where the issuer publishes its keys"`
+	Issuer    string        `conf:"jwt-issuer" env:"JWT_ISSUER" help:"required iss of a token; may be empty with JWT_SECRET only, which accepts any"`
+	Audience  string        `conf:"jwt-audience" env:"JWT_AUDIENCE" help:"required aud of a token; may be empty with JWT_SECRET only, which accepts any"`
+	Leeway    time.Duration `conf:"jwt-leeway" env:"JWT_LEEWAY" default:"10s" help:"how far the issuer's clock may be off"`
+}
+
+// Validate reports what cannot work.
+func (c Config) Validate() error {
+	var problems []error
+	if c.Mode == Trusted {
+		return nil
+	}
+	if c.Leeway < 0 || c.Leeway > Grace {
+		problems = append(problems, fmt.Errorf("JWT_LEEWAY is %s; 0 to 1m is allowed", c.Leeway))
+	}
+	given := 0
+	for _, set := range []bool{c.Secret.First() != "", c.PublicKey != "", c.JWKSURL != ""} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		problems = append(problems, fmt.Errorf("AUTH_MODE=jwt needs exactly one of JWT_SECRET, JWT_PUBLIC_KEY and JWT_JWKS_URL; %d are set", given))
+	}
+	for i, key := range c.Secret.Keys() {
+		if n := len(key); n < minSecret {
+			problems = append(problems, fmt.Errorf("JWT_SECRET, number %d of those between commas, has %d bytes; HS256 needs at least %d", i+1, n, minSecret))
+		}
+	}
+	return errors.Join(append(problems, c.checkIssuer())...)
+}
+
+// checkIssuer wants tokens bound to this installation where others use the issuer's key, too: an issuer signs for many
+// audiences with one key, and some publish the keys of many issuers under one address. An HS256 secret is shared by those who
+// run both sides.
+func (c Config) checkIssuer() error {
+	if c.PublicKey == "" && c.JWKSURL == "" {
+		return nil
+	}
+	key := "JWT_JWKS_URL"
+	if c.PublicKey != "" {
+		key = "JWT_PUBLIC_KEY"
+	}
+	var problems []error
+	for _, claim := range []struct{ env, value, name, example string }{
+		{"JWT_ISSUER", c.Issuer, "iss", "https://login.example.org"}, {"JWT_AUDIENCE", c.Audience, "aud", "hecaton"},
+	} {
+		if claim.value == "" {
+			problems = append(problems, fmt.Errorf("%s needs %s: set it to the %s of your issuer's tokens, such as %s",
+				key, claim.env, claim.name, claim.example))
+		}
+	}
+	return errors.Join(problems...)
+}

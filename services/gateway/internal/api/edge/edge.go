@@ -1,0 +1,109 @@
+package edge
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
+)
+
+// Routes is a part of the public side: a dialect or a REST API.
+type Routes interface {
+	Routes(mux *http.ServeMux)
+}
+
+// Server is the public listener.
+type Server struct {
+	http http.Server
+	ln   net.Listener
+	log  *slog.Logger
+	// limit is for connections of strangers.
+	limit *connlimit.Limit
+}
+
+// New returns a server of the given parts, behind layers; limit is for the connections of strangers.
+func New(addr string, log *slog.Logger, limit *connlimit.Limit, layers Layer, parts ...Routes) *Server {
+	mux := http.NewServeMux()
+	for _, p := range parts {
+		p.Routes(mux)
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+			JSON(w, http.StatusOK, about)
+			return
+		}
+		Problem{
+			Type: "about:blank", Title: "Not Found", Status: http.StatusNotFound,
+			Error: "no such endpoint: " + r.Method + " " + r.URL.Path,
+		}.Write(w)
+	})
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		JSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	})
+	s := &Server{log: log, limit: limit}
+	s.http = http.Server{
+		Addr:              addr,
+		Handler:           recovered(log, layers(mux)),
+		ConnContext:       connlimit.Context,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	return s
+}
+
+// about is what GET / answers (seed 001, "Health Checks").
+var about = struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	Status  string `json:"status"`
+}{"Zeus Backend API", "1.0.0", "running"}
+
+// Listen opens the listener.
+func (s *Server) Listen(ctx context.Context) (err error) {
+	if s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.http.Addr); err == nil {
+		s.ln = s.limit.Listen(s.ln)
+	}
+	return err
+}
+
+// Addr returns the listener's address.
+func (s *Server) Addr() string { return s.ln.Addr().String() }
+
+// Serve answers until Shutdown.
+func (s *Server) Serve(context.Context) error {
+	if err := s.http.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown stops listening and waits for requests; at the end of ctx it cuts them off.
+func (s *Server) Shutdown(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		return errors.Join(err, s.http.Close())
+	}
+	return nil
+}
+
+// recovered ends a request whose handler panicked, and nothing else.
+func recovered(log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if v := recover(); v != nil {
+				if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+					panic(v)
+				}
+				log.ErrorContext(r.Context(), "handler panicked", "panic", v, "path", r.URL.Path)
+				Problem{Type: "about:blank", Title: "Internal Server Error", Status: 500, Error: "internal error"}.Write(w)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

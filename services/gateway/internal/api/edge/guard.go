@@ -1,0 +1,92 @@
+package edge
+
+import (
+	"io"
+	"net/http"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
+)
+
+// Limits of bodies, in bytes.
+const (
+	// NoBody is for routes that read none. One that comes all the same, and is [Small], is passed over.
+	NoBody = 0
+	// Small is the limit of bodies that need no more.
+	Small = 16 << 10
+)
+
+// Guard stands before the handlers of one part. Who asks is known, and within the limits of users, before a byte of the
+// body is read, and each route says how large its bodies may be. An error of a handler, which has written nothing then, is
+// answered as a problem.
+type Guard struct {
+	Auth   *auth.Authenticator
+	Limits *limits.Limiter // nil for none
+	// Describe makes a problem of an error.
+	Describe func(error) Problem
+}
+
+// User serves the requests of users, whose bodies may have limit bytes.
+func (g Guard) User(limit int64, h func(http.ResponseWriter, *http.Request, ids.UserID) error) http.Handler {
+	return g.Identified(limit, func(w http.ResponseWriter, r *http.Request, id auth.Identity) error { return h(w, r, id.User) })
+}
+
+// Identified is [Guard.User] for handlers that go on for so long that the proof may end before.
+func (g Guard) Identified(limit int64, h func(http.ResponseWriter, *http.Request, auth.Identity) error) http.Handler {
+	return g.open(func(w http.ResponseWriter, r *http.Request) error {
+		id, err := g.Auth.Authenticate(r)
+		if err != nil {
+			return g.Limits.Refused(r, err)
+		}
+		connlimit.Known(r.Context())
+		return g.Limits.Request(r, id.User, func() error {
+			if err := admit(w, r, limit); err != nil {
+				return err
+			}
+			return h(w, r, id)
+		})
+	})
+}
+
+// Anybody serves requests that are nobody's own. Where tokens prove users, one is needed all the same.
+func (g Guard) Anybody(limit int64, h func(http.ResponseWriter, *http.Request) error) http.Handler {
+	if g.Auth.Mode() == auth.JWT {
+		return g.User(limit, func(w http.ResponseWriter, r *http.Request, _ ids.UserID) error { return h(w, r) })
+	}
+	return g.open(func(w http.ResponseWriter, r *http.Request) error {
+		if err := admit(w, r, limit); err != nil {
+			return err
+		}
+		return h(w, r)
+	})
+}
+
+func (g Guard) open(h func(http.ResponseWriter, *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			g.Describe(err).Write(w)
+		}
+	})
+}
+
+// admit sets the limit of a body, and refuses one that says of itself that it is longer.
+func admit(w http.ResponseWriter, r *http.Request, limit int64) error {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil
+	}
+	most := limit
+	if limit == NoBody {
+		most = Small
+	}
+	if r.ContentLength > most {
+		return &TooLarge{most}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if limit == NoBody {
+		_, err := io.Copy(io.Discard, r.Body)
+		return BodyError(err)
+	}
+	return nil
+}

@@ -1,0 +1,220 @@
+package holder
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
+)
+
+func (h *Holder) dispatch(m *nats.Msg) {
+	if strings.HasPrefix(m.Subject, h.intake.prefix) {
+		h.intake.take(m, h.MaxFrame)
+		return
+	}
+	key, suffix, err := bus.ParseNode(m.Subject)
+	if err != nil {
+		h.Logger.Warn("message on a subject that names no node", "subject_bytes", len(m.Subject))
+		return
+	}
+	switch suffix {
+	case bus.SuffixCall:
+		h.called(key, m)
+	case bus.SuffixSend:
+		h.sent(key, m)
+	case bus.SuffixCancel:
+		id, reason, _ := strings.Cut(string(m.Data), " ")
+		h.Cancel(key, ids.CallID(id), reason)
+	case bus.SuffixFence:
+		h.fenced(key, m)
+	}
+}
+
+// called takes a call of another pod.
+func (h *Holder) called(key ids.Node, m *nats.Msg) {
+	c, err := envelope.ParseCall(m.Header)
+	if err != nil {
+		h.Logger.Warn("malformed call", "error", err)
+		return
+	}
+	if time.Now().After(c.Deadline) {
+		return // its caller has given up already
+	}
+	reply := &busReply{h: h, subject: m.Reply, deadline: c.Deadline, span: h.received(&c, max(len(m.Data), c.Intake))}
+	if c.Intake == 0 {
+		h.start(key, c, m.Data, reply)
+		return
+	}
+	h.intake.expect(h.Bus, m.Reply, c.Intake, h.MaxFrame, parcel{
+		deadline: c.Deadline,
+		then:     func(frame []byte) { h.start(key, c, frame, reply) },
+		fail:     func(err *errs.Error) { reply.Done(nil, err) },
+	})
+}
+
+func (h *Holder) start(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) {
+	if h.retired(key) || !h.Deliver(key, c, frame, sink) {
+		sink.Done(nil, errNotHere())
+	}
+}
+
+func errNotHere() *errs.Error { return errs.New(errs.NodeNotConnected, "the node is not connected") }
+
+func (h *Holder) retired(key ids.Node) bool {
+	n := h.Hub.Find(key)
+	return n != nil && n.Retired.Load()
+}
+
+// Deliver starts a call at a node of this pod. It reports whether the node is here, by the connection that is meant; if not,
+// sink hears nothing.
+func (h *Holder) Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) bool {
+	n := h.Hub.Find(key)
+	if n == nil || c.Epoch != 0 && c.Epoch != n.Epoch() {
+		return false
+	}
+	if kind := n.Info().GetNodeType(); c.Type != nodev1.NodeType_NODE_TYPE_UNSPECIFIED && kind != c.Type {
+		sink.Done(nil, errs.New(errs.NodeNotConnected, "the node is of another type, %s", nodetype.Name(kind)))
+		return true
+	}
+	sink = h.onSocket(&c, frame, sink)
+	call := calls.Call{ID: c.ID, Kind: c.Kind, Deadline: c.Deadline, Frame: frame}
+	switch c.Kind {
+	case calls.Workflow:
+		call.WorkflowID = workflowID(frame)
+	case calls.Tool:
+		if len(n.Info().GetAvailableTools()) > 0 {
+			if tool := toolName(frame); !n.Offers(tool) {
+				sink.Done(nil, errs.New(errs.ToolNotOffered, "the node does not offer the tool %q, it offers %q", tool, n.Info().GetAvailableTools()))
+				return true
+			}
+		}
+		if n.WantsMeta() {
+			call.Frame = withMeta(frame, c)
+		}
+		if len(call.Frame) > h.MaxFrame { // the router checked it without params._meta
+			sink.Done(nil, errs.New(errs.TooLarge, "the call's frame has %d bytes, at most %d are allowed", len(call.Frame), h.MaxFrame))
+			return true
+		}
+	}
+	n.Calls.Start(call, sink)
+	return true
+}
+
+// Cancel gives up a call at a node of this pod and reports whether it was open here.
+func (h *Holder) Cancel(key ids.Node, id ids.CallID, reason string) bool {
+	n := h.Hub.Find(key)
+	return n != nil && n.Calls.Cancel(id, reason)
+}
+
+// First returns the user's node that connected to this pod first, of a type where one is given; "" if there is none.
+func (h *Holder) First(user ids.UserID, kind nodev1.NodeType) ids.NodeID {
+	if n := h.Hub.First(user, kind); n != nil {
+		return n.Key().Node
+	}
+	return ""
+}
+
+// sent writes a frame of another pod that is no call, and says that it did.
+func (h *Holder) sent(key ids.Node, m *nats.Msg) {
+	size, err := envelope.SendIntake(m)
+	if err != nil {
+		h.Logger.Warn("malformed frame for a node", "error", err)
+		return
+	}
+	asker := envelope.Asker(m)
+	if h.retired(key) {
+		h.confirm(m.Reply, errNotHere())
+		return
+	}
+	if size == 0 {
+		h.confirm(m.Reply, h.Send(key, m.Data, asker))
+		return
+	}
+	h.intake.expect(h.Bus, m.Reply, size, h.MaxFrame, parcel{
+		deadline: time.Now().Add(sendTimeout),
+		then:     func(frame []byte) { h.confirm(m.Reply, h.Send(key, frame, asker)) },
+		fail:     func(err *errs.Error) { h.confirm(m.Reply, err) },
+	})
+}
+
+// confirm tells the sender of a frame what became of it.
+func (h *Holder) confirm(reply string, failure *errs.Error) {
+	if reply == "" {
+		return
+	}
+	m := envelope.Reply(reply, envelope.Sent, nil)
+	if failure != nil {
+		m = envelope.Failure(reply, failure)
+	}
+	if err := h.Bus.PublishMsg(m); err != nil {
+		h.Logger.Warn("confirm a frame", "error", err)
+	}
+}
+
+// sendTimeout is how long the rest of a large frame may take.
+const sendTimeout = 10 * time.Second
+
+// Send writes a frame that is no call to a node of this pod. asker is the web client that waits for what the node says,
+// if any. The error is nil once the frame is queued at the socket.
+func (h *Holder) Send(key ids.Node, frame []byte, asker string) *errs.Error {
+	n := h.Hub.Find(key)
+	if n == nil {
+		return errNotHere()
+	}
+	send := func() error { return n.Conn.Send(frame, nil) }
+	var err error
+	if asker != "" {
+		err = h.Ask(n, asker, send)
+	} else {
+		err = send()
+	}
+	if err != nil {
+		return errs.New(errs.NodeNotConnected, "the node's connection is closing")
+	}
+	return nil
+}
+
+// Sweep keeps the calls of this pod's nodes alive at their callers, and drops those whose caller is gone.
+func (h *Holder) Sweep(nodes []*hub.Node, now time.Time) {
+	for _, n := range nodes {
+		n.Calls.Sweep(now, keepalive, callerGrace)
+	}
+}
+
+const (
+	// keepalive is how often a caller hears of a call that goes on: routers take silence of 5 s for a lost holder.
+	keepalive = 2 * time.Second
+	// callerGrace is how long after its deadline a call waits for its caller to give it up.
+	callerGrace = 2 * time.Second
+)
+
+func toolName(frame []byte) string {
+	f, err := jsonrpc.Skim(frame)
+	if err != nil {
+		return ""
+	}
+	return jsonrpc.StringMember(f.Params, "name")
+}
+
+func workflowID(frame []byte) string { return jsonrpc.StringMember(frame, "workflow_id") }
+
+// withMeta adds params._meta to a tools/call frame, which ends with the closing brackets of params and of itself.
+func withMeta(frame []byte, c envelope.Call) []byte {
+	body, ok := bytes.CutSuffix(frame, []byte("}}"))
+	if !ok {
+		return frame
+	}
+	meta := jsonrpc.Meta{ProgressToken: string(c.ID), Traceparent: c.Traceparent}
+	return append(append(bytes.Clone(body), ','), append(meta.Append(nil), "}}"...)...)
+}

@@ -1,0 +1,118 @@
+package hub
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+)
+
+// CapabilityMeta is the capability of nodes that want `params._meta` in calls.
+const CapabilityMeta = "mcp_meta"
+
+// Node is a node that this pod holds.
+type Node struct {
+	// Static after construction.
+	User  ids.UserID
+	Conn  *conn.Conn
+	Calls *calls.Table
+
+	id    atomic.Pointer[ids.NodeID] // changed by Hub.Rename only
+	since atomic.Int64               // Unix nanoseconds, changed with the id
+	info  atomic.Pointer[nodev1.NodeInfo]
+	epoch atomic.Int64
+	load  atomic.Int64 // status and current tasks, see Load
+	news  atomic.Bool  // the registry has not heard of the load
+
+	// Unregistered is set while the registry does not know the node, or not what the node last said of itself.
+	Unregistered atomic.Bool
+	// Retired is set once the node is about to leave the pod, which refuses calls of other pods then.
+	Retired atomic.Bool
+
+	// Owned by the holder: Life is held while the node's place in the cluster changes.
+	Life sync.Mutex
+	Gone bool
+
+	// Owned by the pulse.
+	Ping Ping
+	beat int64 // Unix nanoseconds of the last heartbeat to the registry; 0 before the first look
+}
+
+// NewNode returns a node that is online and idle.
+func NewNode(user ids.UserID, info *nodev1.NodeInfo, c *conn.Conn) *Node {
+	n := &Node{User: user, Conn: c, Calls: calls.New(c, int(info.GetMaxConcurrentTasks()))}
+	id := ids.NodeID(info.GetNodeId())
+	n.name(&id)
+	n.info.Store(info)
+	n.SetLoad(nodev1.NodeStatus_NODE_STATUS_ONLINE, 0)
+	n.news.Store(false) // the registration says it
+	return n
+}
+
+// Key returns the node's name across users.
+func (n *Node) Key() ids.Node { return ids.Node{User: n.User, Node: *n.id.Load()} }
+
+// Since returns when the connection took the node's name: when it was accepted, for most.
+func (n *Node) Since() time.Time { return time.Unix(0, n.since.Load()) }
+
+func (n *Node) name(id *ids.NodeID) {
+	n.id.Store(id)
+	n.since.Store(time.Now().UnixNano())
+}
+
+// Info returns what the node said of itself; not to be changed.
+func (n *Node) Info() *nodev1.NodeInfo { return n.info.Load() }
+
+// SetInfo replaces what the node said of itself.
+func (n *Node) SetInfo(info *nodev1.NodeInfo) {
+	n.info.Store(info)
+	n.Calls.SetPlaces(int(info.GetMaxConcurrentTasks()))
+}
+
+// Epoch returns the epoch of the node's last registration; 0 while the first one is on its way.
+func (n *Node) Epoch() ids.Epoch { return ids.Epoch(n.epoch.Load()) }
+
+// SetEpoch notes the epoch of a registration.
+func (n *Node) SetEpoch(e ids.Epoch) { n.epoch.Store(int64(e)) }
+
+// Load returns what the last heartbeat said.
+func (n *Node) Load() (nodev1.NodeStatus, int32) {
+	v := n.load.Load()
+	return nodev1.NodeStatus(v >> 32), int32(v)
+}
+
+// SetLoad notes what a heartbeat said; the registry hears of it if it was news.
+func (n *Node) SetLoad(s nodev1.NodeStatus, tasks int32) {
+	v := int64(s)<<32 | int64(uint32(tasks))
+	if n.load.Swap(v) != v {
+		n.news.Store(true)
+	}
+}
+
+// Offers reports whether the node takes calls of a tool: one that lists no tools takes any.
+func (n *Node) Offers(tool string) bool {
+	tools := n.Info().GetAvailableTools()
+	if len(tools) == 0 {
+		return true
+	}
+	for _, t := range tools {
+		if t == tool {
+			return true
+		}
+	}
+	return false
+}
+
+// WantsMeta reports whether calls to the node carry `params._meta`.
+func (n *Node) WantsMeta() bool {
+	for _, c := range n.Info().GetCapabilities() {
+		if c == CapabilityMeta {
+			return true
+		}
+	}
+	return false
+}

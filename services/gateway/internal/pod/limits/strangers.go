@@ -1,0 +1,95 @@
+package limits
+
+import (
+	"cmp"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+)
+
+// maxStrangers bounds the addresses that are remembered; of more, nothing is.
+const maxStrangers = 1 << 16
+
+// strangers are the addresses from which logins failed. Each pod has its own: they cost little, and tell other pods nothing.
+type strangers struct {
+	rate rate // static after construction
+
+	mu      sync.Mutex
+	buckets map[string]*bucket
+}
+
+// Stranger counts a login that failed. The error is RATE_LIMITED where too many came from the address. Whoever has a good
+// token is not asked: behind a load balancer many share one address.
+func (l *Limiter) Stranger(r *http.Request) error {
+	if l == nil || l.strange.rate.none() {
+		return nil
+	}
+	if wait := l.strange.take(address(r), time.Now()); wait > 0 {
+		return l.met(failedLogins, int64(l.strange.rate.burst), 0, wait)
+	}
+	return nil
+}
+
+// Refused returns the error for a client whose request was not authenticated: err, or that of Stranger.
+func (l *Limiter) Refused(r *http.Request, err error) error {
+	var who *auth.Error
+	if errors.As(err, &who) {
+		return cmp.Or(l.Stranger(r), err)
+	}
+	return err
+}
+
+// take takes one of an address' failures, and returns how long it takes until there is one.
+func (s *strangers) take(address string, now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.buckets[address]
+	if b == nil {
+		if len(s.buckets) >= maxStrangers {
+			return 0
+		}
+		first := newBucket(s.rate, now)
+		b = &first
+		s.buckets[address] = b
+	}
+	b.fill(s.rate, now)
+	if wait := b.has(1, s.rate); wait > 0 {
+		return wait
+	}
+	b.take(1, s.rate)
+	return 0
+}
+
+// forget drops the addresses whose failures are long ago.
+func (s *strangers) forget(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for address, b := range s.buckets {
+		if b.fill(s.rate, now); b.level >= s.rate.burst {
+			delete(s.buckets, address)
+		}
+	}
+}
+
+// address is whom a request comes from: of IPv6, the network that one site has.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil || ip.Unmap().Is4() {
+		return host
+	}
+	const site = 64
+	network, err := ip.WithZone("").Prefix(site)
+	if err != nil {
+		return host
+	}
+	return network.String()
+}

@@ -1,0 +1,177 @@
+// Package pulse is the pod's one clock for everything that connections need now and then: pings, the end of silent
+// nodes and of tokens, heartbeats to the registry, signs of life for open calls, and the pod's statistics. One goroutine for all of
+// them replaces several timers per connection.
+package pulse
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+)
+
+const (
+	every = time.Second
+	// beatEvery is how often the registry hears of a node whose state does not change. A node is forgotten there after
+	// 60 s, and a beat that did not get through is repeated every second: the registry may be away for half a minute. Half
+	// of what presence costs Redis would be gained or lost with half or twice of it (docs/scaling.md).
+	beatEvery = 30 * time.Second
+	// reportTTL is how long the pod's statistics count.
+	reportTTL = 5 * time.Second
+)
+
+// Holder renews registrations and keeps calls alive.
+type Holder interface {
+	Renew(context.Context, *hub.Node)
+	Sweep(nodes []*hub.Node, now time.Time)
+}
+
+// Registry takes heartbeats.
+type Registry interface {
+	Heartbeat(context.Context, []*nodev1.NodeBeat) ([]nodev1.BeatResult, error)
+	Report(ctx context.Context, stats *nodev1.GatewayStats, ttl time.Duration) (known bool, err error)
+}
+
+// Config is what a Pulse is made of.
+type Config struct {
+	Hub      *hub.Hub
+	Holder   Holder
+	Registry Registry
+	// PingEvery is how often clients are pinged: the worker of a Manifest V3 extension sleeps after 30 s without traffic.
+	PingEvery time.Duration
+	// SilenceLimit ends the connection of a node that sent nothing for so long (seed 001, "System Invariants": 60 s).
+	SilenceLimit time.Duration
+	// Batch hears how many nodes' heartbeats go to the registry together.
+	Batch  func(nodes int)
+	Logger *slog.Logger
+}
+
+// Pulse beats from Start until Close.
+type Pulse struct {
+	Config
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+}
+
+// Start begins to beat.
+func Start(cfg Config) *Pulse {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &Pulse{Config: cfg, cancel: cancel}
+	// Two loops: a registry that is slow to answer must not delay signs of life.
+	p.work.Go(func() { repeat(ctx, p.vitals) })
+	p.work.Go(func() { repeat(ctx, func(now time.Time) { p.presence(ctx, now) }) })
+	return p
+}
+
+// BeatAll has the registry hear of every node at the next beat. After an outage of the bus that tells at once which nodes
+// connected to another pod meanwhile, which could not fence this one.
+func (p *Pulse) BeatAll() {
+	nodes, _ := p.Hub.All()
+	for _, n := range nodes {
+		n.MissBeat()
+	}
+}
+
+// Close stops and waits.
+func (p *Pulse) Close() {
+	p.cancel()
+	p.work.Wait()
+}
+
+func repeat(ctx context.Context, f func(now time.Time)) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case now := <-tick.C:
+			f(now)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// vitals pings clients, ends silent nodes and those whose token is over, and keeps calls alive.
+func (p *Pulse) vitals(now time.Time) {
+	nodes, webs := p.Hub.All()
+	for _, n := range nodes {
+		if now.Sub(n.Conn.LastSeen()) > p.SilenceLimit {
+			n.Conn.Close(conn.NoHeartbeat)
+			continue
+		}
+		if n.Conn.EndIfOver(now) {
+			continue
+		}
+		n.Ping.Due(now, p.PingEvery, n.Conn)
+	}
+	for _, w := range webs {
+		if w.Conn.EndIfOver(now) {
+			continue
+		}
+		w.Ping.Due(now, p.PingEvery, w.Conn)
+	}
+	p.Holder.Sweep(nodes, now)
+}
+
+// presence tells the registry who is alive, and the statistics.
+func (p *Pulse) presence(ctx context.Context, now time.Time) {
+	known, err := p.Registry.Report(ctx, p.Hub.Counts(), reportTTL)
+	if err != nil {
+		p.Logger.Warn("the registry did not take the pod's statistics", "error", err)
+		return // nor would it take heartbeats
+	}
+	nodes, _ := p.Hub.All()
+	var due []*hub.Node
+	var beats []*nodev1.NodeBeat
+	for _, n := range nodes {
+		if n.BeatDue(now, beatEvery) || !known && n.Epoch() != 0 {
+			due = append(due, n)
+			status, tasks := n.Load()
+			key := n.Key()
+			beats = append(beats, &nodev1.NodeBeat{
+				UserId: string(key.User), NodeId: string(key.Node), Epoch: int64(n.Epoch()), Status: status, CurrentTasks: tasks,
+			})
+		}
+	}
+	if len(beats) == 0 {
+		return
+	}
+	p.Batch(len(beats))
+	results, err := p.Registry.Heartbeat(ctx, beats)
+	if err != nil {
+		p.Logger.Warn("the registry did not take heartbeats", "nodes", len(beats), "error", err)
+		for _, n := range due {
+			n.MissBeat()
+		}
+		return
+	}
+	p.settle(ctx, due, results)
+}
+
+// settle renews the nodes that the registry lost and closes those that have a successor. What supersedes a node whose
+// registration went unanswered may be that registration: it is asked again, which tells.
+func (p *Pulse) settle(ctx context.Context, nodes []*hub.Node, results []nodev1.BeatResult) {
+	var renewals errgroup.Group
+	renewals.SetLimit(renewAtOnce)
+	for i, n := range nodes {
+		switch {
+		case results[i] == nodev1.BeatResult_BEAT_RESULT_SUPERSEDED && !n.Unregistered.Load():
+			n.Conn.Close(conn.Superseded)
+		case results[i] == nodev1.BeatResult_BEAT_RESULT_UNKNOWN || n.Unregistered.Load():
+			renewals.Go(func() error {
+				p.Holder.Renew(ctx, n)
+				return nil
+			})
+		}
+	}
+	_ = renewals.Wait() // the functions return no errors
+}
+
+// renewAtOnce is how many renewals wait for the registry together; they share its batches.
+const renewAtOnce = 512
