@@ -51,6 +51,10 @@ scripts_clean() {
   fi
 }
 
+citations() {
+  git ls-files -z --cached --others --exclude-standard | GOWORK=off go -C scripts/tools run ./citations "$PWD"
+}
+
 tools_work() { (cd scripts/tools && GOWORK=off go vet ./... && GOWORK=off go test ./...); }
 
 check 'proto/gen is what the protos generate' 'run make generate' generated
@@ -61,6 +65,7 @@ check 'go.mod files are tidy' 'run make tidy' tidy
 check 'the Go code passes golangci-lint' 'see above' make lint
 check 'the scripts pass shellcheck' 'see above' scripts_clean
 check 'the tests of the threat model exist' 'see above' scripts/threats.sh
+check 'every page and section that is cited exists' 'see above' citations
 check 'the project'"'"'s own tools work' 'see above' tools_work
 
 [ ${#failed[@]} -eq 0 ] && echo 'all verified' && exit

@@ -18,7 +18,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
-// reasons are those of docs/architecture.md, "What every call promises", and what each means elsewhere.
+// reasons are those of docs/architecture.md#what-every-call-promises, and what each means elsewhere.
 var reasons = []struct {
 	reason errs.Reason
 	name   string

@@ -22,7 +22,8 @@ type timing struct {
 	write time.Duration
 	// leave bounds how long the last answers may take to be written when the node stops.
 	leave time.Duration
-	// orphan is the seed's timeout of a call: who called over a connection that is gone has given up by then.
+	// orphan is how long callers wait by default (docs/protocols/zeus-nodes.md#calls): who called over a connection that is
+	// gone has given up by then.
 	orphan time.Duration
 	// retryBase is the first and retryMax the greatest ceiling of a pause before connecting again.
 	retryBase, retryMax time.Duration

@@ -1,7 +1,7 @@
 // Package node is the Go SDK for nodes: with it a program offers tools on its user's machine to that user's agents.
 //
 // A [Node] is made with [New], given its tools with [Node.Handle], and lives for as long as [Node.Run] runs. It speaks
-// the protocol of seed 000 and nothing that a gateway of that seed would not understand.
+// the protocol of docs/protocols/zeus-nodes.md and nothing that another gateway for it would not understand.
 //
 // What the package promises:
 //

@@ -34,7 +34,7 @@ var errAbandoned = errors.New("not answered in time")
 // Token has by then, and tells whether that will do.
 var errTokenOver = errors.New("the token has come to its end")
 
-// The close codes of docs/architecture.md, "One connection", that a node acts on.
+// The close codes of docs/protocols/zeus-nodes.md#close-codes that a node acts on.
 const (
 	closeMissingID    = 4001
 	closeNotAllowed   = 4003

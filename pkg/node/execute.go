@@ -91,7 +91,7 @@ func (s *session) runTool(ctx context.Context, f callFrame, tool Handler) (_ Res
 	return tool(ctx, f.call)
 }
 
-// failure is the seed's error answer; the message's beginning is the seed's.
+// failure is the error answer of docs/protocols/zeus-nodes.md#results, whose message begins as the documented one does.
 func failure(id callID, err error) []byte {
 	var params *ParamsError
 	if errors.As(err, &params) {

@@ -10,7 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
-// MaxFrameBytes is how long a frame may be in either direction (docs/architecture.md, "One connection").
+// MaxFrameBytes is how long a frame may be in either direction (docs/protocols/zeus-nodes.md#malformed-frames).
 const MaxFrameBytes = 10 << 20
 
 // codeBusy is the one error code of ours: JSON-RPC leaves -32000 to -32099 to implementations.
@@ -213,7 +213,7 @@ func heartbeat(tasks int) []byte {
 
 var pong = []byte(`{"type":"pong"}`)
 
-// register returns the seed's register message; what is not known is left to the gateway's defaults.
+// register returns the register message; what is not known is left to the gateway's defaults.
 func register(o Options, tools []string) ([]byte, error) {
 	return encode(struct {
 		Type       string   `json:"type"`

@@ -13,19 +13,19 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// Kind is the type of a node; it chooses the endpoint and the form of client_id (seed 000, "Connection Parameters").
+// Kind is the type of a node; it chooses the endpoint and the form of client_id (docs/protocols/zeus-nodes.md#endpoints).
 type Kind string
 
-// The kinds of the seed.
+// The kinds of nodes.
 const (
 	Desktop   Kind = "desktop"
 	Extension Kind = "extension"
 )
 
-// defaultConcurrentTasks is the seed's default of max_concurrent_tasks.
+// defaultConcurrentTasks is the default of max_concurrent_tasks (docs/protocols/zeus-nodes.md#register).
 const defaultConcurrentTasks = 3
 
-// capabilityMeta asks the gateway for params._meta (docs/architecture.md, "What the seed leaves open").
+// capabilityMeta asks the gateway for params._meta (docs/protocols/zeus-nodes.md#metadata-of-a-call).
 const capabilityMeta = "mcp_meta"
 
 // Options describe a node. Server and UserID are required.
@@ -34,7 +34,7 @@ type Options struct {
 	Server string
 	// UserID names the owner.
 	UserID string
-	// NodeID names this node among its owner's. Default as in the seed: desktop_<user> or ext_<user>.
+	// NodeID names this node among its owner's. Default: desktop_<user> or ext_<user>.
 	NodeID string
 	// Kind is Desktop where left empty.
 	Kind Kind
@@ -47,7 +47,7 @@ type Options struct {
 
 	// Capabilities are announced with mcp_meta added, which asks the gateway for progress tokens and trace context.
 	Capabilities []string
-	// MaxConcurrentTasks bounds the handlers that run at once; 0 means the seed's 3.
+	// MaxConcurrentTasks bounds the handlers that run at once; 0 means 3.
 	MaxConcurrentTasks int
 
 	// Token is asked for the bearer token of every connection, and again before the end of one that says when that is (a JWT):

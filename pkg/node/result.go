@@ -9,7 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
-// Result is what a tool answers (seed 000, "MCP Result Content Types").
+// Result is what a tool answers (docs/protocols/zeus-nodes.md#results).
 type Result struct {
 	Content []Content
 	// IsError says that the tool ran and failed: the agent reads Content to learn why.
@@ -17,11 +17,11 @@ type Result struct {
 	// Screenshot is an image for people to look at, sent as `_screenshot`. Empty sends none.
 	Screenshot []byte
 	// Fields are further members of the result, for callers who read data rather than text. Their names must not be
-	// those of the seed's own members.
+	// those of the documented members (docs/protocols/zeus-nodes.md#results).
 	Fields map[string]any
 }
 
-// Content is one item of a result: a [TextContent] or an [ImageContent], the types of the seed.
+// Content is one item of a result: a [TextContent] or an [ImageContent].
 type Content interface {
 	appendJSON([]byte) []byte
 }
@@ -63,7 +63,7 @@ func (c ImageContent) appendJSON(b []byte) []byte {
 	return append(jsonrpc.AppendString(b, c.MimeType), '}')
 }
 
-// answer returns the frame of a result, its members in the order of the seed's example.
+// answer returns the frame of a result, its members in the documented order.
 func (r Result) answer(id callID) ([]byte, error) {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	b = append(b, `,"result":{"content":[`...)

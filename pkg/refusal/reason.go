@@ -51,7 +51,7 @@ const (
 	StorageFull Reason = "STORAGE_FULL"
 )
 
-// Decisions that do not fit what was asked; the interrupt goes on waiting (docs/architecture.md, "Approvals").
+// Decisions that do not fit what was asked; the interrupt goes on waiting (docs/agent-runs.md#approvals).
 const (
 	UnknownCall     Reason = "UNKNOWN_CALL"
 	MissingDecision Reason = "MISSING_DECISION"

@@ -1,4 +1,5 @@
-// Package nodetype spells node types and statuses as the clients of seed 000 do ("NodeType Enum", "NodeStatus Enum").
+// Package nodetype spells node types and statuses as clients do (docs/protocols/zeus-nodes.md#register,
+// docs/protocols/zeus-nodes.md#heartbeat).
 package nodetype
 
 import nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"

@@ -1,5 +1,4 @@
-// Package config fills one annotated struct from flags, over the environment, over a YAML file, over defaults
-// (docs/architecture.md, "Configuration and ports").
+// Package config fills one annotated struct from flags, over the environment, over a YAML file, over defaults.
 //
 //	type Config struct {
 //		HTTPAddr string        `conf:"http-addr" env:"HTTP_ADDR" default:":8080" help:"address of the public listener"`

@@ -62,7 +62,7 @@ func (r *Ready) Drain() {
 }
 
 // Linger returns once the pod has been draining for d, or ctx ends. Load balancers need a moment to see that a pod is not
-// ready, and send it requests until then (docs/architecture.md, "Drain").
+// ready, and send it requests until then (docs/architecture.md#drain).
 func (r *Ready) Linger(ctx context.Context, d time.Duration) {
 	r.Drain()
 	r.mu.Lock()

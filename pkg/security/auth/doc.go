@@ -1,4 +1,4 @@
-// Package auth says who is calling (docs/architecture.md, "Identity").
+// Package auth says who is calling (docs/architecture.md#identity).
 //
 // Users are known by a JWT, or, in trusted mode, by the id they name: that mode is for a cluster that listens on
 // loopback only. [Authenticator.Authenticate] is for REST, [Authenticator.AuthenticateSocket] for WebSockets; pages

@@ -80,7 +80,7 @@ func (c *Client) CallProgress(ctx context.Context, call *toolv1.Call, progress f
 }
 
 const (
-	// defaultTimeout is the seed's (seed 000, "Tool Calls").
+	// defaultTimeout is that of docs/protocols/zeus-nodes.md#calls.
 	defaultTimeout = 60 * time.Second
 	// slack is what a gateway has beyond the deadline to say itself that it has passed.
 	slack = time.Second

@@ -1,5 +1,5 @@
 // Package toolclient is how a service of ours calls tools: through any gateway, many calls over one stream to each
-// (docs/architecture.md, "Services").
+// (docs/architecture.md#services).
 //
 // What the package promises:
 //

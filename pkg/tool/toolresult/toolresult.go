@@ -1,4 +1,4 @@
-// Package toolresult is the shape in which REST shows what a node answered (docs/architecture.md, "REST results").
+// Package toolresult is the shape in which REST shows what a node answered (docs/architecture.md#rest-results).
 package toolresult
 
 import (

@@ -29,7 +29,7 @@ type Meta struct {
 	Traceparent   string
 }
 
-// Call is a tools/call request (seed 000, "Tool Calls").
+// Call is a tools/call request (docs/protocols/zeus-nodes.md#calls).
 type Call struct {
 	ID        string
 	Tool      string
@@ -37,7 +37,7 @@ type Call struct {
 	SessionID string // left out where empty
 }
 
-// Append appends the frame to b, its members in the order of the seed's example.
+// Append appends the frame to b, its members in the documented order.
 func (c Call) Append(b []byte) []byte {
 	b = append(b, `{"jsonrpc":"2.0","id":`...)
 	b = AppendString(b, c.ID)

@@ -65,7 +65,7 @@ func TestDeepNestingIsRefusedWithoutRecursion(t *testing.T) {
 	}
 }
 
-func TestFramesAreTheSeeds(t *testing.T) {
+func TestFramesAreExact(t *testing.T) {
 	t.Parallel()
 	call := Call{ID: "550e8400-e29b-41d4-a716-446655440000", Tool: "screenshot", Arguments: []byte(`{"full_page":true}`), SessionID: "sess_abc123"}
 	want := `{"jsonrpc":"2.0","id":"550e8400-e29b-41d4-a716-446655440000","method":"tools/call",` +

@@ -14,9 +14,10 @@ var ErrNotObject = errors.New("a frame must be a JSON object, batches are not su
 type Frame struct {
 	// Raw is the whole frame.
 	Raw []byte
-	// Type tells the plain messages of seed 000 apart, JSONRPC and the members after it the JSON-RPC ones.
+	// Type tells the messages of docs/protocols/zeus-nodes.md apart that are no JSON-RPC; JSONRPC and the members after it,
+	// those that are.
 	Type, JSONRPC, ID, Method, Params, Result, Error []byte
-	// RequestID belongs to the legacy mcp_response of seed 000.
+	// RequestID belongs to the legacy mcp_response (docs/protocols/zeus-nodes.md#legacy-answers).
 	RequestID []byte
 }
 

@@ -43,7 +43,7 @@ func (a *App) openSources(ctx context.Context) (err error) {
 	if a.oauth, err = oauth.NewSource(a.cfg.OAuth, saved, a.log); err != nil {
 		return err
 	}
-	// In the order in which a model is told of them (facts, 3.2).
+	// In the order in which a model is told of them (docs/protocols/zeus-agents.md#a-run).
 	a.sources = []tool.Source{servers, a.oauth, builtin.NewFiles(a.files), connector.New(a.tools)}
 	a.allowlist = allowlist.New(a.tools, servers)
 	a.toolbox = toolbox.NewServer(toolbox.Parts{

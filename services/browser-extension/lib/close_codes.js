@@ -1,5 +1,5 @@
 /**
- * What the extension does after a close. Codes: seed 000, "Connection Rejection", and docs/architecture.md, section 7.
+ * What the extension does after a close. Codes: docs/protocols/zeus-nodes.md#close-codes.
  *
  * @typedef {object} ClosePolicy
  * @property {boolean} retry false: stay away until the user changes the options or asks to connect

@@ -1,4 +1,4 @@
-/** The tool ran and could not do it: answered as -32603 "Tool execution failed: ...", as seed 000 does. */
+/** The tool ran and failed: answered with -32603 "Tool execution failed: ..." (docs/protocols/zeus-nodes.md#results). */
 export class ToolError extends Error {}
 
 /** An argument is missing or wrong: answered as -32602 with the argument's name. The tool has done nothing. */

@@ -1,15 +1,15 @@
 /**
- * The frames of the Zeus WebSocket protocol (seed 000) as this extension reads and writes them. Pure: text and objects
- * in, text and objects out.
+ * The frames of the Zeus WebSocket protocol (docs/protocols/zeus-nodes.md) as this extension reads and writes them. Pure: text
+ * and objects in, text and objects out.
  */
 
-/** The server cuts a connection that sends more than this in one frame (docs/architecture.md, section 7). */
+/** The server cuts a connection that sends more than this in one frame (docs/protocols/zeus-nodes.md#malformed-frames). */
 export const MAX_FRAME_BYTES = 10 * 1024 * 1024;
 
 export const INVALID_REQUEST = -32600;
 export const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
-/** What the seed answers when a tool fails. */
+/** The answer where a tool fails. */
 export const TOOL_FAILED = -32603;
 
 /**
@@ -78,7 +78,7 @@ function badCall(id, code, message) {
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isId = (value) => typeof value === 'string' || typeof value === 'number';
 
-/** The heartbeat of seed 000, "Heartbeat". */
+/** The heartbeat: docs/protocols/zeus-nodes.md#heartbeat. */
 export const heartbeat = (status, currentTasks) => ({ type: 'heartbeat', status, current_tasks: currentTasks });
 
 /** The answer to the server's `ping`. */
@@ -93,7 +93,7 @@ export const resultFrame = (id, result) => ({ jsonrpc: '2.0', id, result });
 /** A JSON-RPC error response. */
 export const errorFrame = (id, code, message) => ({ jsonrpc: '2.0', id, error: { code, message } });
 
-/** This extension keeps no workflows; saying so spares the web client a wait (seed 000, "Workflow Execution"). */
+/** This extension keeps no workflows; saying so spares the web client a wait (docs/protocols/zeus-nodes.md#workflows). */
 export const noWorkflows = () => ({ type: 'workflows_list', success: true, workflows: [] });
 
 /** The end of a workflow that this extension does not have. */

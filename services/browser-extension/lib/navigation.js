@@ -1,6 +1,6 @@
 import { ToolError } from './errors.js';
 
-/** Shorter than the 60 s a call has by default (seed 000), so that the caller hears this reason. Milliseconds. */
+/** In milliseconds. Shorter than the 60 s of a call (docs/protocols/zeus-nodes.md#calls), so that the caller hears this reason. */
 export const LOAD_TIMEOUT_MS = 50_000;
 
 const MAIN_FRAME = 0;

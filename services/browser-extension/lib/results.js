@@ -1,5 +1,5 @@
 /**
- * Tool results as seed 000, "MCP Result Content Types", has them. `tabId` beside the content tells programs which tab it
+ * Tool results as docs/protocols/zeus-nodes.md#results has them. `tabId` beside the content tells programs which tab it
  * was; every tool also says so in its text.
  */
 

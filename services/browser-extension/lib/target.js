@@ -1,5 +1,5 @@
 /**
- * Where to connect: seed 000, "Connection Parameters".
+ * Where to connect: docs/protocols/zeus-nodes.md#endpoints.
  *
  * @param {import('./settings.js').Settings} settings
  * @returns {{url: string, protocols: string[]}|null} null while the server or the user is not set
@@ -14,7 +14,7 @@ export function socketTarget({ server, user_id: user, node_id: node, token }) {
 }
 
 /**
- * The register frame: seed 000, "Node Registration".
+ * The register frame: docs/protocols/zeus-nodes.md#register.
  *
  * @param {import('./settings.js').Settings} settings
  * @param {{os: string, osVersion: string, browser: string, version: string}} platform

@@ -51,7 +51,7 @@ test('unknown tools and wrong arguments do not run', async () => {
   assert.deepEqual(tool.started, []);
 });
 
-test("a tool's failure reads as the seed's", async () => {
+test("a tool's failure reads as the protocol's", async () => {
   const tool = { name: 'wait', parameters: {}, run: async () => { throw new ToolError('element not found'); } };
   const { call, answers } = setUp({ tools: [tool] });
   await call('a', {});

@@ -4,7 +4,7 @@ import { encodeFrame, heartbeat, MAX_FRAME_BYTES, readFrame, resultFrame, unknow
 
 const read = (frame) => readFrame(JSON.stringify(frame));
 
-test("the seed's tools/call", () => {
+test("a tools/call as the protocol has it", () => {
   const call = read({
     jsonrpc: '2.0',
     id: '550e8400-e29b-41d4-a716-446655440000',
@@ -57,7 +57,7 @@ test('what is not understood is survived, and never answered', () => {
   assert.equal(readFrame(undefined).kind, 'other');
 });
 
-test("heartbeat has the seed's keys and no other", () => {
+test("heartbeat has the protocol's keys and no other", () => {
   assert.equal(encodeFrame(heartbeat('online', 0)), '{"type":"heartbeat","status":"online","current_tasks":0}');
 });
 

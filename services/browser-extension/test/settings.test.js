@@ -31,7 +31,7 @@ test('a shipped node id is used as it is', async () => {
 
 const settings = { server: 'wss://host', user_id: 'abc123', node_id: 'ext_001', token: '', node_name: '' };
 
-test("the address is the seed's", () => {
+test("the address is the protocol's", () => {
   assert.deepEqual(socketTarget(settings), {
     url: 'wss://host/ws/extension?client_id=user_abc123&node_id=ext_001',
     protocols: [],
@@ -60,7 +60,7 @@ test('without server or user there is nowhere to go', () => {
   assert.equal(socketTarget({ ...settings, user_id: '' }), null);
 });
 
-test("register has the seed's fields", () => {
+test("register has the protocol's fields", () => {
   const platform = { os: 'Linux', osVersion: '6.1', browser: 'Chromium', version: '1.0.0' };
   assert.deepEqual(registerFrame(settings, platform, ['click'], 3), {
     type: 'register',

@@ -112,7 +112,7 @@ func TestWorkspaceFiles(t *testing.T) {
 			if _, body, _ := p.file("GET", 1, filesPath+"/secret.txt", nil); body != "mine" {
 				t.Errorf("the file is %q", body)
 			}
-			// They are where the facts say (16).
+			// They are where docs/protocols/zeus-agents.md#workspace says.
 			if kept, err := os.ReadFile(filepath.Join(w.Blobs, "users", p.name, "workspace", "secret.txt")); err != nil || string(kept) != "mine" {
 				t.Errorf("kept is %q, %v", kept, err)
 			}

@@ -181,7 +181,7 @@ func (s *stage) read(req *http.Request) string {
 
 var (
 	numbered = regexp.MustCompile(`"seq":(\d+),"session_id":"([^"]*)"`)
-	seeds    = strings.NewReplacer(`{"type":"message_chunk",`, `{"type":"text",`, `{"type":"tool_result",`, `{"type":"tool_call_result",`, `{"type":"done",`, `{"type":"complete",`)
+	standard = strings.NewReplacer(`{"type":"message_chunk",`, `{"type":"text",`, `{"type":"tool_result",`, `{"type":"tool_call_result",`, `{"type":"done",`, `{"type":"complete",`)
 	referred = strings.NewReplacer(`{"type":"text",`, `{"type":"message_chunk",`, `{"type":"tool_call_result",`, `{"type":"tool_result",`, `{"type":"complete",`, `{"type":"done",`)
 )
 
@@ -192,7 +192,7 @@ func (s *stage) again(heard string, reference bool) {
 		return
 	}
 	if reference {
-		heard = seeds.Replace(heard)
+		heard = standard.Replace(heard)
 	}
 	first, _ := strconv.Atoi(found[0][1])
 	for _, g := range s.cluster.Gateways {

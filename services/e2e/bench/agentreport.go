@@ -23,7 +23,7 @@ type streamReport struct {
 	Series       []streamSeries
 }
 
-// Bounds (issue 3, "Speed").
+// The targets of docs/performance.md#agents.
 const (
 	maxLoop       = 1.3
 	maxAdded      = 1500 * time.Microsecond

@@ -28,7 +28,7 @@ const (
 	maxMessage = 16 << 20
 )
 
-// The call that is made, as in seed 000, "Tool Calls".
+// The call that is made, as in docs/protocols/zeus-nodes.md#calls.
 const (
 	tool      = "screenshot"
 	arguments = `{"full_page":true}`

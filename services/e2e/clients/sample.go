@@ -15,7 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/browser"
 )
 
-// The identities that the seed's samples connect with.
+// The identities that the samples connect with.
 const (
 	User          = "abc123"
 	ExtensionNode = "ext_001"
@@ -38,12 +38,12 @@ func read(t testing.TB, name string) string {
 	return string(text)
 }
 
-// sample returns a sample client that connects to the gateway instead of the seed's host.
+// sample returns a sample client that connects to the gateway instead of the sample's own host.
 func sample(t testing.TB, name, gateway string) string {
 	t.Helper()
 	text := read(t, name)
 	if n := strings.Count(text, seedHost); n != 1 {
-		t.Fatalf("%s names the seed's host %d times", name, n)
+		t.Fatalf("%s names the sample's own host %d times", name, n)
 	}
 	return strings.Replace(text, seedHost, gateway, 1)
 }

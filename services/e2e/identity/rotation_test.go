@@ -42,7 +42,8 @@ type rotation struct {
 	done map[string]int // by kind of request
 }
 
-// TestKeysAreRotatedWithoutARefusedCall rolls every pod in each of the three steps of docs/operations.md, "Rotate keys", under load.
+// TestKeysAreRotatedWithoutARefusedCall rolls every pod in each of the three steps of docs/operations.md#rotate-keys, under
+// load.
 func TestKeysAreRotatedWithoutARefusedCall(t *testing.T) {
 	t.Parallel()
 	r := &rotation{T: t, done: map[string]int{}}

@@ -23,7 +23,7 @@ const (
 	desktop   = nodev1.NodeType_NODE_TYPE_DESKTOP
 )
 
-// rows is the table of docs/architecture.md, "What every call promises", with the statuses of the issue: 409, 429 and 503
+// rows is the table of docs/architecture.md#what-every-call-promises, with their statuses: 409, 429 and 503
 // for what was not delivered, 504 for an unknown outcome.
 var rows = map[string]struct {
 	outcome string

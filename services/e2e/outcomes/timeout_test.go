@@ -57,7 +57,7 @@ func TestATimeoutTellsCallerAndNodeAndCountsTheLateAnswer(t *testing.T) {
 	}
 }
 
-// Seed 000, "MCP Result Content Types": the default timeout is 60 seconds. REST has no other.
+// The default timeout is 60 s (docs/protocols/zeus-nodes.md#calls); REST has no other.
 func TestACallThatDoesNotSayWaitsSixtySeconds(t *testing.T) {
 	t.Parallel()
 	// The node sends nothing meanwhile, and after 60 s of that it would be taken for gone.

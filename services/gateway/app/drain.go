@@ -44,7 +44,7 @@ func (a *App) leave() {
 //  2. The listeners close. Requests and calls in progress finish, whoever they wait for.
 //  3. What is left at the end of the grace period is given up, and still told so.
 //
-// See docs/architecture.md, "Drain".
+// See docs/architecture.md#drain.
 func (a *App) drain(ctx context.Context) error {
 	grace, cancel := context.WithTimeout(ctx, a.cfg.DrainDelay+a.cfg.DrainGrace)
 	defer cancel()

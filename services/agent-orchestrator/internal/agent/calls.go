@@ -12,7 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// callTimeout is how long a call may take where its tool does not say (seed 000, "Tool Calls").
+// callTimeout is how long a call may take where its tool does not say (docs/protocols/zeus-nodes.md#calls).
 const callTimeout = 60 * time.Second
 
 // outcome is how a call ended: answered, or with a failure.

@@ -47,8 +47,8 @@ type Deps struct {
 	Model     Model
 	// Addresses may be nil: what is refused shows when it is dialled.
 	Addresses Addresses
-	// Sources of tools, in the order of facts, 3.2: MCP, OAuth, built-in, connector. What they have to say follows in the reverse
-	// order, connector before MCP.
+	// Sources of tools, in the order of docs/protocols/zeus-agents.md#a-run: MCP, OAuth, built-in, connector. What they have
+	// to say follows in the reverse order, connector before MCP.
 	Sources []tool.Source
 	// Files keeps what is too large for a conversation, in the user's workspace (package workspace).
 	Files     builtin.Files

@@ -9,7 +9,7 @@ import (
 // summaryBytes is how long the `summary` of a complete event is at most, and the title of a session.
 const summaryBytes = 100
 
-// The finish reasons (docs/architecture.md, "The agent's public face").
+// The finish reasons (docs/protocols/zeus-agents.md#events).
 const (
 	finishStop      = "stop"
 	finishInterrupt = "interrupt"

@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// historyMessages is how much of a conversation before a run the model is told (facts, 15).
+// historyMessages is how much of a conversation before a run the model is told (docs/protocols/zeus-agents.md#context).
 const historyMessages = 30
 
 // Invoke begins a run and returns once it is kept; it goes on without the caller. With an idempotency key that has begun a

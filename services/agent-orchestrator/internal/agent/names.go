@@ -16,11 +16,13 @@ func named(prefix string, n int) string {
 	return prefix + hex.EncodeToString(b[:n])
 }
 
-func newSession() ids.SessionID { return ids.SessionID(named("session_", 6)) } // facts, 3: session_{hex12}
-func newRunID() string          { return named("run_", 12) }
-func newMessageID() string      { return named("msg_", 12) }
-func newInterruptID() string    { return named("int_", 12) }
-func newCallID() string         { return named("call_", 12) }
+// newSession returns session_{hex12} (docs/protocols/zeus-agents.md#invoke).
+func newSession() ids.SessionID { return ids.SessionID(named("session_", 6)) }
+
+func newRunID() string       { return named("run_", 12) }
+func newMessageID() string   { return named("msg_", 12) }
+func newInterruptID() string { return named("int_", 12) }
+func newCallID() string      { return named("call_", 12) }
 
 // firstWords returns the beginning of a text on one line: at most limit bytes, cut between words where it can be.
 func firstWords(text string, limit int) string {

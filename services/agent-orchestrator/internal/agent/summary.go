@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// summaryAt is how full the model's window may be, in percent (facts, 15).
+	// summaryAt is how full the model's window may be, in percent (docs/protocols/zeus-agents.md#context).
 	summaryAt = 85
 	// summaryKeeps is how much of the window the last messages may take that are kept word for word, in percent.
 	summaryKeeps = 25

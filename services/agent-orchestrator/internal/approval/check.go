@@ -13,7 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// What a person, or time, decided (facts, 5.3).
+// What a person, or time, decided (docs/protocols/zeus-agents.md#resume).
 const (
 	Approved = "approved"
 	Rejected = "rejected"

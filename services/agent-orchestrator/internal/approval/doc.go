@@ -1,5 +1,5 @@
 // Package approval decides which calls run, ask a person or are refused, and whether what a person decided fits what was
-// asked. It does no I/O (docs/agent-runs.md, "Approvals").
+// asked. It does no I/O (docs/agent-runs.md#approvals).
 //
 // What the package promises:
 //

@@ -186,7 +186,7 @@ func (s *Server) awaitEnd(ctx context.Context, ref store.Ref, after int64) {
 	s.Live.Publish(ref, last)
 }
 
-// newSession returns session_{hex12} (facts, 3).
+// newSession returns session_{hex12} (docs/protocols/zeus-agents.md#invoke).
 func newSession() string {
 	var b [6]byte
 	_, _ = rand.Read(b[:]) // never fails since Go 1.24

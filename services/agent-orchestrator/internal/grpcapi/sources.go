@@ -50,7 +50,7 @@ func checkHeader(field, value string) error {
 	return atMost(field, value, 16<<10)
 }
 
-// checkSources checks the tools of a request (facts, 3.1).
+// checkSources checks the tools of a request (docs/protocols/zeus-agents.md#tools-of-a-request).
 func checkSources(sources []*agentv1.ToolSource) error {
 	if len(sources) > maxSources {
 		return invalid("tools has %d entries, at most %d are allowed", len(sources), maxSources)

@@ -6,8 +6,8 @@
 //     though the endpoint never says [DONE].
 //   - Pieces of parallel tool calls are merged by their index, however they are mixed.
 //   - What fails before the first piece is tried again where that can help (429, 5xx, connection, stall, cut): at most
-//     3 times, after 1, 2 and 4 s or what the endpoint asks, 8 s at most (facts, 4.2). Once a piece was handed on, trying
-//     again is the caller's decision.
+//     3 times, after 1, 2 and 4 s or what the endpoint asks, 8 s at most (docs/protocols/zeus-agents.md#errors-of-a-run). Once
+//     a piece was handed on, trying again is the caller's decision.
 //   - Every error is an *[Error] with the code that clients know, but for the context's and the caller's own. Keys,
 //     prompts and answers are in no error and no log: of what an endpoint says of its error only codes that are known to
 //     be codes are repeated.

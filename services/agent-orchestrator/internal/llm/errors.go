@@ -2,7 +2,7 @@ package llm
 
 import "time"
 
-// Code says to clients what went wrong (docs/architecture.md, "Errors in a stream").
+// Code says to clients what went wrong (docs/protocols/zeus-agents.md#errors-of-a-run).
 type Code string
 
 // The codes.

@@ -11,7 +11,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
-// What endpoints write where a question is too long (facts, 4.2, and what the larger ones answer today), in lower case.
+// What endpoints write where a question is too long (docs/protocols/zeus-agents.md#errors-of-a-run, and what the larger ones
+// answer today), in lower case.
 var (
 	inputTooLong = []string{"range of input length", "invalidparameter"}
 	overflow     = []string{

@@ -15,7 +15,8 @@ const (
 )
 
 // backoff is how long to wait before asking again, after so many retries: 1, 2 and 4 s or what the endpoint asks, and up
-// to a quarter more, so that runs that were refused together do not come again together; 8 s at most (facts, 4.2).
+// to a quarter more, so that runs that were refused together do not come again together; 8 s at most
+// (docs/protocols/zeus-agents.md#errors-of-a-run).
 func backoff(retries int, asked time.Duration) time.Duration {
 	wait := max(firstWait<<retries, asked)
 	return min(wait+rand.N(wait/4+1), maxWait)

@@ -1,5 +1,5 @@
 // Package seal keeps what must not be read by whoever reads the database: settings of runs with their keys, tokens of
-// users, secrets of saved tools (docs/architecture.md, "Configuration and ports").
+// users, secrets of saved tools (docs/architecture.md#agents-at-the-edge).
 //
 // A value is sealed with AES-256-GCM under the first of the configured keys and opened with whichever sealed it, so that a
 // key is replaced by putting a new one in front. It is bound to its user and purpose: moved to another row it does not

@@ -2,5 +2,5 @@
 // failed ([Failure]), where a set of them comes from ([Source]), and what they are called: by models ([ModelName]) and by
 // people ([Label]). What becomes of a call is decided in package approval.
 //
-// The four layers are its sub-packages: builtin, mcp, oauth and connector (seed 001, "Tool System").
+// The four layers are its sub-packages: builtin, mcp, oauth and connector (docs/protocols/zeus-agents.md#tool-layers).
 package tool

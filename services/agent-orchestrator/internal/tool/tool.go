@@ -14,7 +14,7 @@ import (
 // Layer is where a tool comes from.
 type Layer string
 
-// The layers (seed 001, "Tool System").
+// The layers (docs/protocols/zeus-agents.md#tool-layers).
 const (
 	Builtin   Layer = "builtin"
 	MCP       Layer = "mcp"
@@ -22,7 +22,7 @@ const (
 	Connector Layer = "connector"
 )
 
-// Category is what the mode filter goes by (facts, 8.2).
+// Category is what the mode filter goes by (docs/protocols/zeus-agents.md#modes).
 type Category string
 
 // The categories.
@@ -58,7 +58,7 @@ type Spec struct {
 	Confirm bool
 	// Parallel tools may run beside others of the same answer.
 	Parallel bool
-	// Timeout is how long one call may take; 0 means 60 s (seed 000, "Tool Calls").
+	// Timeout is how long one call may take; 0 means 60 s (docs/protocols/zeus-nodes.md#calls).
 	Timeout time.Duration
 }
 

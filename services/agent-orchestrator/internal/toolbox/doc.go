@@ -1,5 +1,5 @@
-// Package toolbox is ToolboxService: the MCP servers and OAuth grants that a user has saved, and trying them (seed 001,
-// "/api/tools"; facts, 9).
+// Package toolbox is ToolboxService: the MCP servers and OAuth grants that a user has saved, and trying them
+// (docs/protocols/zeus-agents.md#saved-tools).
 //
 // What it promises:
 //

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// cacheFor is how long an entry lives (seed 001, "Storage & State").
+	// cacheFor is how long an entry lives (docs/protocols/zeus-agents.md#workspace).
 	cacheFor = 5 * time.Minute
 	// maxCached is the largest entry, in bytes.
 	maxCached = 256 << 10

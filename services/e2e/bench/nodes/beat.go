@@ -2,7 +2,7 @@ package nodes
 
 import "time"
 
-// heartbeat is the message of seed 000, "Heartbeat", of a node with nothing to do.
+// heartbeat is the message of docs/protocols/zeus-nodes.md#heartbeat, from a node with nothing to do.
 var heartbeat = []byte(`{"type":"heartbeat","status":"online","current_tasks":0}`)
 
 // Beat has every node that is connected now send a heartbeat at each interval, from now on until the fleet's end. The

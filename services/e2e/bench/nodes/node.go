@@ -13,7 +13,7 @@ import (
 type Dialect string
 
 const (
-	// Zeus nodes register as seed 000 says.
+	// Zeus nodes register as docs/protocols/zeus-nodes.md#register says.
 	Zeus Dialect = "zeus"
 	// Bare nodes are those of the relay: they are ready when it says so.
 	Bare Dialect = "bare"
@@ -45,7 +45,7 @@ func (n *node) path() string {
 	}
 }
 
-// register is the message of seed 000, "Node Registration", as its own example client sends it.
+// register is the message of docs/protocols/zeus-nodes.md#register, as the sample extension sends it.
 const register = `{"type":"register","node_id":%q,"node_name":"Chrome Extension","node_type":"extension","os":"Linux",` +
 	`"app_version":"1.0.0","capabilities":["browser_control","screenshot"],` +
 	`"available_tools":["click","type","screenshot","navigate"],"max_concurrent_tasks":%d}`

@@ -110,7 +110,7 @@ func TestWireRefusesWhatItDoesNotSpeak(t *testing.T) {
 
 const call = `{"jsonrpc":"2.0","id":"%s","method":"tools/call","params":{"name":"screenshot","arguments":{"full_page":true}}}`
 
-// zeus accepts a registration as seed 000 has it, then makes the calls with the given ids, all at once.
+// zeus accepts a registration (docs/protocols/zeus-nodes.md#register), then makes the calls with the given ids, all at once.
 func zeus(t *testing.T, calls ...string) func(context.Context, *websocket.Conn, *http.Request) {
 	return func(ctx context.Context, c *websocket.Conn, r *http.Request) {
 		_, data, err := c.Read(ctx)

@@ -13,7 +13,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// PingInterval is how often the gateway sends {"type":"ping"}: docs/architecture.md, section 7.
+// PingInterval is how often the gateway sends {"type":"ping"}: docs/protocols/zeus-nodes.md#ping.
 const PingInterval = 20 * time.Second
 
 // Gateway accepts nodes at /ws/extension and /ws/desktop.

@@ -11,7 +11,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Register is the frame of seed 000, "Node Registration".
+// Register is the frame of docs/protocols/zeus-nodes.md#register.
 type Register struct {
 	NodeID             string   `json:"node_id"`
 	NodeName           string   `json:"node_name"`

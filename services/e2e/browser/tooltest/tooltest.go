@@ -29,7 +29,7 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Message, e.Code) }
 
-// Result is a tool's result: seed 000, "MCP Result Content Types", and of the extension the tab it was about.
+// Result is a tool's result (docs/protocols/zeus-nodes.md#results), and for the extension the tab that it was about.
 type Result struct {
 	Content []struct {
 		Type     string `json:"type"`

@@ -52,7 +52,7 @@ type Options struct {
 	Logger   *slog.Logger
 }
 
-// maxNodesPerUser is how many nodes one user may have (docs/architecture.md, "Redis").
+// maxNodesPerUser is how many nodes one user may have (docs/protocols/zeus-connections.md#limits).
 const maxNodesPerUser = 10
 
 // nodesPerUser is how many a user has where nobody says.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// event is one event of a run: the union of what the kinds have (docs/architecture.md, "The agent's public face").
+// event is one event of a run: the union of what the kinds have (docs/protocols/zeus-agents.md#events).
 type event struct {
 	Type      string `json:"type"`
 	Seq       int64  `json:"seq"`

@@ -23,7 +23,7 @@ type answer struct {
 	shot    string // _screenshot or, by REST, screenshot_url
 }
 
-// content is one item of a result (seed 000, "MCP Result Content Types").
+// content is one item of a result (docs/protocols/zeus-nodes.md#results).
 type content struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`

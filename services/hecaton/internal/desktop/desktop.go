@@ -45,7 +45,7 @@ type Tools struct {
 // tool is one row of the table of all tools.
 type tool struct {
 	name       string
-	capability string // what a node with this tool announces, in the words of seed 000
+	capability string // what a node with this tool announces (docs/protocols/zeus-nodes.md#register)
 	effect     effect
 	handle     func(*Tools) node.Handler
 }

@@ -1,4 +1,4 @@
-// Package binding decides which node a call goes to (docs/architecture.md, "Which node").
+// Package binding decides which node a call goes to (docs/architecture.md#which-node).
 //
 //   - A session that is bound goes to its node, connected or not: the caller then hears that it is not connected.
 //   - Where a type is asked for and the bound node is known to be of the other, the session counts as unbound for that

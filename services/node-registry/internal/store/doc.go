@@ -1,4 +1,4 @@
-// Package store keeps presence in Redis (docs/architecture.md, "Redis").
+// Package store keeps presence in Redis (docs/architecture.md#redis).
 //
 // The keys of one user share one slot of a Redis Cluster by the hash tag {user}; <id>, <sid> and user are escaped as in
 // NATS subjects ([bus.Token]), so that no id reaches another user's key or breaks the tag.
@@ -10,7 +10,7 @@
 //	hecaton:{user}:use            hash     what the user took of the limits, and which gateway holds how many places
 //	hecaton:gateway:<id>          hash     what one gateway reported
 //
-// Beside those of the design:
+// For expiry, sweeps and lists:
 //
 //	hecaton:{user}:last           hash     node id → what is known of it without its hash: epoch, connected, info
 //	hecaton:{user}:gone           zset     node id → when it went away (ms), for the 16 that went last

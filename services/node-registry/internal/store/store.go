@@ -17,11 +17,11 @@ type Rules struct {
 	SessionTTL time.Duration
 }
 
-// DefaultRules are those of docs/architecture.md ("Redis") and seed 000.
+// DefaultRules are those of docs/protocols/zeus-connections.md#limits.
 var DefaultRules = Rules{Lease: time.Minute, NodesPerUser: 10, SessionTTL: 24 * time.Hour}
 
 const (
-	// recently is how long a node that went away is listed as offline (docs/architecture.md, "Presence").
+	// recently is how long a node that went away is listed as offline (docs/protocols/nodes-rest.md#list).
 	recently = time.Minute
 	// remembered is how long what is known of a user's absent nodes outlives their last sign of life.
 	remembered = 24 * time.Hour

@@ -298,7 +298,7 @@ func (x *ModelConfig) GetContextWindow() int32 {
 	return 0
 }
 
-// ToolSource is one entry of `tools` in an invoke request (facts, 3.1).
+// ToolSource is one entry of `tools` in an invoke request (docs/protocols/zeus-agents.md#tools-of-a-request).
 type ToolSource struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Source:
@@ -620,7 +620,7 @@ func (x *ChatMessage) GetContent() string {
 	return ""
 }
 
-// InterruptRule is one tool's entry of tool_interrupt_config (facts, 5.2).
+// InterruptRule is one tool's entry of tool_interrupt_config (docs/protocols/zeus-agents.md#interrupt-rules).
 type InterruptRule struct {
 	state             protoimpl.MessageState `protogen:"open.v1"`
 	Enabled           bool                   `protobuf:"varint,1,opt,name=enabled,proto3" json:"enabled,omitempty"`

@@ -50,11 +50,11 @@ const (
 type AgentServiceClient interface {
 	// GetInfo tells which build answers.
 	GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error)
-	// Invoke starts a run and streams its events to its end or its interrupt (seed 001, "/api/agent/invoke"). Once the first
-	// event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
+	// Invoke starts a run and streams its events to its end or its interrupt (docs/protocols/zeus-agents.md#invoke). Once the
+	// first event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
 	// Follow.
 	Invoke(ctx context.Context, in *InvokeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[InvokeResponse], error)
-	// Resume decides what an interrupted run waits for, and streams from there (seed 001, "/api/agent/resume").
+	// Resume decides what an interrupted run waits for, and streams from there (docs/protocols/zeus-agents.md#resume).
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ResumeResponse], error)
 	// Follow streams the kept events of a session after a number, and then the live ones.
 	Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowResponse], error)
@@ -225,11 +225,11 @@ func (c *agentServiceClient) UpdateApprovalSettings(ctx context.Context, in *Upd
 type AgentServiceServer interface {
 	// GetInfo tells which build answers.
 	GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error)
-	// Invoke starts a run and streams its events to its end or its interrupt (seed 001, "/api/agent/invoke"). Once the first
-	// event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
+	// Invoke starts a run and streams its events to its end or its interrupt (docs/protocols/zeus-agents.md#invoke). Once the
+	// first event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
 	// Follow.
 	Invoke(*InvokeRequest, grpc.ServerStreamingServer[InvokeResponse]) error
-	// Resume decides what an interrupted run waits for, and streams from there (seed 001, "/api/agent/resume").
+	// Resume decides what an interrupted run waits for, and streams from there (docs/protocols/zeus-agents.md#resume).
 	Resume(*ResumeRequest, grpc.ServerStreamingServer[ResumeResponse]) error
 	// Follow streams the kept events of a session after a number, and then the live ones.
 	Follow(*FollowRequest, grpc.ServerStreamingServer[FollowResponse]) error

@@ -23,8 +23,8 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Event is one thing that a run did, as clients hear of it (seed 001, "HTTP SSE"). Events of a session are numbered from 1
-// without gaps, and kept before anybody hears of them.
+// Event is one thing that a run did, as clients hear of it (docs/protocols/zeus-agents.md#events). Events of a session are
+// numbered from 1 without gaps, and kept before anybody hears of them.
 type Event struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Seq       int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`

@@ -34,8 +34,8 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ToolboxService keeps the tools that a user has set up, and tries them (seed 001, "/api/tools"). Like AgentService it takes
-// the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
+// ToolboxService keeps the tools that a user has set up, and tries them (docs/protocols/zeus-agents.md#saved-tools). Like
+// AgentService it takes the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
 type ToolboxServiceClient interface {
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
 	CreateTool(ctx context.Context, in *CreateToolRequest, opts ...grpc.CallOption) (*CreateToolResponse, error)
@@ -44,12 +44,13 @@ type ToolboxServiceClient interface {
 	// the empty string takes one away.
 	UpdateTool(ctx context.Context, in *UpdateToolRequest, opts ...grpc.CallOption) (*UpdateToolResponse, error)
 	DeleteTool(ctx context.Context, in *DeleteToolRequest, opts ...grpc.CallOption) (*DeleteToolResponse, error)
-	// ValidateMcp connects to an MCP server and tells what it has (facts, 9).
+	// ValidateMcp connects to an MCP server and tells what it has (docs/protocols/zeus-agents.md#saved-tools).
 	ValidateMcp(ctx context.Context, in *ValidateMcpRequest, opts ...grpc.CallOption) (*ValidateMcpResponse, error)
 	// AuthorizeOAuth begins an authorization: the user's browser is to be sent to authorization_url, and comes back to redirect_uri
 	// with a code and the state.
 	AuthorizeOAuth(ctx context.Context, in *AuthorizeOAuthRequest, opts ...grpc.CallOption) (*AuthorizeOAuthResponse, error)
-	// ExchangeOAuth turns an authorization code into tokens (facts, 9): of an authorization that the same user has begun, once.
+	// ExchangeOAuth turns an authorization code into tokens (docs/protocols/zeus-agents.md#oauth): of an authorization that the
+	// same user has begun, once.
 	ExchangeOAuth(ctx context.Context, in *ExchangeOAuthRequest, opts ...grpc.CallOption) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
 	// approval is asked: the caller is the person.
@@ -160,8 +161,8 @@ func (c *toolboxServiceClient) CallTool(ctx context.Context, in *CallToolRequest
 // All implementations must embed UnimplementedToolboxServiceServer
 // for forward compatibility.
 //
-// ToolboxService keeps the tools that a user has set up, and tries them (seed 001, "/api/tools"). Like AgentService it takes
-// the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
+// ToolboxService keeps the tools that a user has set up, and tries them (docs/protocols/zeus-agents.md#saved-tools). Like
+// AgentService it takes the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
 type ToolboxServiceServer interface {
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
 	CreateTool(context.Context, *CreateToolRequest) (*CreateToolResponse, error)
@@ -170,12 +171,13 @@ type ToolboxServiceServer interface {
 	// the empty string takes one away.
 	UpdateTool(context.Context, *UpdateToolRequest) (*UpdateToolResponse, error)
 	DeleteTool(context.Context, *DeleteToolRequest) (*DeleteToolResponse, error)
-	// ValidateMcp connects to an MCP server and tells what it has (facts, 9).
+	// ValidateMcp connects to an MCP server and tells what it has (docs/protocols/zeus-agents.md#saved-tools).
 	ValidateMcp(context.Context, *ValidateMcpRequest) (*ValidateMcpResponse, error)
 	// AuthorizeOAuth begins an authorization: the user's browser is to be sent to authorization_url, and comes back to redirect_uri
 	// with a code and the state.
 	AuthorizeOAuth(context.Context, *AuthorizeOAuthRequest) (*AuthorizeOAuthResponse, error)
-	// ExchangeOAuth turns an authorization code into tokens (facts, 9): of an authorization that the same user has begun, once.
+	// ExchangeOAuth turns an authorization code into tokens (docs/protocols/zeus-agents.md#oauth): of an authorization that the
+	// same user has begun, once.
 	ExchangeOAuth(context.Context, *ExchangeOAuthRequest) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
 	// approval is asked: the caller is the person.

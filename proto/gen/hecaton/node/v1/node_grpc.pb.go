@@ -54,7 +54,7 @@ type NodeRegistryServiceClient interface {
 	BindSession(ctx context.Context, in *BindSessionRequest, opts ...grpc.CallOption) (*BindSessionResponse, error)
 	// GetSession reports the node of a session without changing anything.
 	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error)
-	// ResolveNode picks the node of a call by the rules of the design, section 10 "Which node", and binds an unbound
+	// ResolveNode picks the node of a call by the rules of docs/architecture.md#which-node, and binds an unbound
 	// session to the only node that is online.
 	ResolveNode(ctx context.Context, in *ResolveNodeRequest, opts ...grpc.CallOption) (*ResolveNodeResponse, error)
 	// WatchNodes streams events of one user's nodes, or of everybody's where user_id is empty. The first event of a
@@ -216,7 +216,7 @@ type NodeRegistryServiceServer interface {
 	BindSession(context.Context, *BindSessionRequest) (*BindSessionResponse, error)
 	// GetSession reports the node of a session without changing anything.
 	GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error)
-	// ResolveNode picks the node of a call by the rules of the design, section 10 "Which node", and binds an unbound
+	// ResolveNode picks the node of a call by the rules of docs/architecture.md#which-node, and binds an unbound
 	// session to the only node that is online.
 	ResolveNode(context.Context, *ResolveNodeRequest) (*ResolveNodeResponse, error)
 	// WatchNodes streams events of one user's nodes, or of everybody's where user_id is empty. The first event of a

@@ -40,7 +40,7 @@ type Call struct {
 	ToolName        string `protobuf:"bytes,6,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
 	// The arguments, a JSON object; empty means {}.
 	ArgumentsJson []byte `protobuf:"bytes,7,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
-	// How long to wait for the answer; 60 s where unset (seed 000, "Tool Calls"). A deadline of the RPC shortens it.
+	// How long to wait for the answer; 60 s where unset (docs/protocols/zeus-nodes.md#calls). A deadline of the RPC shortens it.
 	Timeout *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// W3C trace context of this call, where the RPC's own metadata does not speak for it: on a stream of many calls.
 	Traceparent string `protobuf:"bytes,9,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
@@ -969,7 +969,7 @@ type ExecuteWorkflowRequest struct {
 	WorkflowId string `protobuf:"bytes,3,opt,name=workflow_id,json=workflowId,proto3" json:"workflow_id,omitempty"`
 	// A JSON object; empty means {}.
 	VariablesJson []byte `protobuf:"bytes,4,opt,name=variables_json,json=variablesJson,proto3" json:"variables_json,omitempty"`
-	// 300 s where unset (seed 000, "Workflow Execution").
+	// 300 s where unset (docs/protocols/zeus-nodes.md#workflows).
 	Timeout       *durationpb.Duration `protobuf:"bytes,5,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -38,9 +38,9 @@ const (
 //
 // ToolService is served by every gateway; which one is asked makes no difference.
 //
-// A call ends in one of three ways (design, section 6). Answered: an OK status with the node's own result or JSON-RPC
-// error. Not delivered or outcome unknown: an error status with google.rpc.ErrorInfo, domain "hecaton.dev", the reason
-// (NODE_NOT_CONNECTED, TOOL_TIMEOUT, ...) and metadata "outcome" = "not_delivered" or "unknown".
+// A call ends in one of three ways (docs/protocols/outcomes.md#the-three-classes). Answered: an OK status with the node's own
+// result or JSON-RPC error. Not delivered or outcome unknown: an error status with google.rpc.ErrorInfo, domain "hecaton.dev",
+// the reason (NODE_NOT_CONNECTED, TOOL_TIMEOUT, ...) and metadata "outcome" = "not_delivered" or "unknown".
 type ToolServiceClient interface {
 	// CallTool runs one tool and waits for its answer.
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
@@ -50,14 +50,15 @@ type ToolServiceClient interface {
 	// Ending the stream cancels the calls that are still open on it. A gateway that drains refuses new calls, answers the open
 	// ones and then ends the stream with DRAINING: whatever it has not answered by then was not delivered.
 	Calls(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[CallsRequest, CallsResponse], error)
-	// ExecuteWorkflow runs a workflow on the user's extension and waits for its completion (seed 000, "Workflow Execution").
+	// ExecuteWorkflow runs a workflow on the user's extension and waits for its completion
+	// (docs/protocols/zeus-nodes.md#workflows).
 	ExecuteWorkflow(ctx context.Context, in *ExecuteWorkflowRequest, opts ...grpc.CallOption) (*ExecuteWorkflowResponse, error)
 	// SendMessage writes one JSON frame to a node, or to every web client of a user.
 	SendMessage(ctx context.Context, in *SendMessageRequest, opts ...grpc.CallOption) (*SendMessageResponse, error)
 	// ListNodes lists a user's nodes, first connected first.
 	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
 	// ResolveNode tells which node a session's calls go to, and binds an unbound session where there is one answer
-	// (docs/architecture.md, "Which node").
+	// (docs/architecture.md#which-node).
 	ResolveNode(ctx context.Context, in *ResolveNodeRequest, opts ...grpc.CallOption) (*ResolveNodeResponse, error)
 	// BindSession binds a session to a node that has been seen.
 	BindSession(ctx context.Context, in *BindSessionRequest, opts ...grpc.CallOption) (*BindSessionResponse, error)
@@ -181,9 +182,9 @@ func (c *toolServiceClient) GetStats(ctx context.Context, in *GetStatsRequest, o
 //
 // ToolService is served by every gateway; which one is asked makes no difference.
 //
-// A call ends in one of three ways (design, section 6). Answered: an OK status with the node's own result or JSON-RPC
-// error. Not delivered or outcome unknown: an error status with google.rpc.ErrorInfo, domain "hecaton.dev", the reason
-// (NODE_NOT_CONNECTED, TOOL_TIMEOUT, ...) and metadata "outcome" = "not_delivered" or "unknown".
+// A call ends in one of three ways (docs/protocols/outcomes.md#the-three-classes). Answered: an OK status with the node's own
+// result or JSON-RPC error. Not delivered or outcome unknown: an error status with google.rpc.ErrorInfo, domain "hecaton.dev",
+// the reason (NODE_NOT_CONNECTED, TOOL_TIMEOUT, ...) and metadata "outcome" = "not_delivered" or "unknown".
 type ToolServiceServer interface {
 	// CallTool runs one tool and waits for its answer.
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
@@ -193,14 +194,15 @@ type ToolServiceServer interface {
 	// Ending the stream cancels the calls that are still open on it. A gateway that drains refuses new calls, answers the open
 	// ones and then ends the stream with DRAINING: whatever it has not answered by then was not delivered.
 	Calls(grpc.BidiStreamingServer[CallsRequest, CallsResponse]) error
-	// ExecuteWorkflow runs a workflow on the user's extension and waits for its completion (seed 000, "Workflow Execution").
+	// ExecuteWorkflow runs a workflow on the user's extension and waits for its completion
+	// (docs/protocols/zeus-nodes.md#workflows).
 	ExecuteWorkflow(context.Context, *ExecuteWorkflowRequest) (*ExecuteWorkflowResponse, error)
 	// SendMessage writes one JSON frame to a node, or to every web client of a user.
 	SendMessage(context.Context, *SendMessageRequest) (*SendMessageResponse, error)
 	// ListNodes lists a user's nodes, first connected first.
 	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
 	// ResolveNode tells which node a session's calls go to, and binds an unbound session where there is one answer
-	// (docs/architecture.md, "Which node").
+	// (docs/architecture.md#which-node).
 	ResolveNode(context.Context, *ResolveNodeRequest) (*ResolveNodeResponse, error)
 	// BindSession binds a session to a node that has been seen.
 	BindSession(context.Context, *BindSessionRequest) (*BindSessionResponse, error)

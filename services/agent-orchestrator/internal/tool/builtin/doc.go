@@ -1,4 +1,4 @@
-// Package builtin has the tools that an orchestrator brings along (seed 001, "Tool System", the layer Built-in): the todo list
+// Package builtin has the tools that an orchestrator brings along (docs/protocols/zeus-agents.md#tool-layers): the todo list
 // of a run ([Todos]), sub-agents ([NewTask]), and the files of the user's workspace ([NewFiles]).
 //
 // What the package promises:

@@ -10,13 +10,15 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// TaskTimeout is how long a sub-agent may take: as long as the slowest of its tools (facts, 3.1).
+// TaskTimeout is how long a sub-agent may take: as long as the slowest of its tools
+// (docs/protocols/zeus-agents.md#tools-of-a-request).
 const TaskTimeout = 1800 * time.Second
 
 // TaskFunc has a sub-agent do the call with the [TaskPrompt] of its arguments. Its result is its last answer.
 type TaskFunc func(ctx context.Context, in tool.Invocation) (tool.Result, error)
 
-// NewTask returns the tool `task`, which hands work to a sub-agent (facts, 8.3). Several of one answer run at the same time.
+// NewTask returns the tool `task`, which hands work to a sub-agent (docs/protocols/zeus-agents.md#well-known-tools). Several
+// of one answer run at the same time.
 //
 // Older clients of the reference say `agent` and `task` for `description` and `prompt`; so neither is required by the
 // definition, and what is missing is told by the call.

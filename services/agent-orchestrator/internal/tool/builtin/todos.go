@@ -12,8 +12,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// TodoFile is where a list is mirrored in the workspace (facts, 8.3). All of a user's runs mirror into it, the last to write
-// is seen; the list itself is the run's.
+// TodoFile is where a list is mirrored in the workspace (docs/protocols/zeus-agents.md#well-known-tools). All of a user's runs
+// mirror into it, the last to write is seen; the list itself is the run's.
 const TodoFile = "todo.md"
 
 // Limits of a list.
@@ -79,7 +79,7 @@ func (t *Todos) set(list []Todo) {
 }
 
 // Tools returns write_todos and read_todos. A change is mirrored in files; where files is nil it is not: that of a sub-agent,
-// whose list is nobody's (facts, 8.3).
+// whose list is nobody's (docs/protocols/zeus-agents.md#well-known-tools).
 func (t *Todos) Tools(files Files) []tool.Tool {
 	return []tool.Tool{
 		function[writeTodos]{

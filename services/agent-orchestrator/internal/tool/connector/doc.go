@@ -1,5 +1,5 @@
 // Package connector offers an agent the tools of its session's node: the user's own browser or desktop, called through any
-// gateway (seed 001, "Tool System", the layer Connector).
+// gateway (docs/protocols/zeus-agents.md#tool-layers).
 //
 // What the package promises:
 //

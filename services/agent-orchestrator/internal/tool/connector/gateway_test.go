@@ -31,7 +31,7 @@ const (
 	desktop = nodev1.NodeType_NODE_TYPE_DESKTOP
 )
 
-// gateway is a ToolService with nodes of one user, which binds sessions by the rules of docs/architecture.md, "Which node".
+// gateway is a ToolService with nodes of one user, which binds sessions by the rules of docs/architecture.md#which-node.
 type gateway struct {
 	toolv1.UnimplementedToolServiceServer
 

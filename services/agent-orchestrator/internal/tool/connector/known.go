@@ -15,8 +15,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// known.json is what models are told of well-known tools: those of seeds 000 and 001, of the public reference (facts, 7 and
-// 8.3), and of our own desktop node and browser extension. Nothing depends on it but how well a model uses a tool.
+// known.json is what models are told of well-known tools: those of docs/protocols/zeus-agents.md#well-known-tools, and of our
+// own desktop node and browser extension. Nothing depends on it but how well a model uses a tool.
 //
 //go:embed known.json
 var knownJSON []byte
@@ -110,9 +110,9 @@ func schema(properties map[string]json.RawMessage, required []string, isKnown bo
 }
 
 const (
-	// defaultTimeout is the seed's (seed 000, "Tool Calls").
+	// defaultTimeout is that of docs/protocols/zeus-nodes.md#calls.
 	defaultTimeout = 60 * time.Second
-	// workflowTimeout is that of a workflow (seed 000, "Workflow Execution").
+	// workflowTimeout is that of a workflow (docs/protocols/zeus-nodes.md#workflows).
 	workflowTimeout = 300 * time.Second
 	// maxWait bounds what a call may say of how long its tool waits.
 	maxWait = time.Hour
@@ -131,7 +131,7 @@ func longest(name string) time.Duration {
 }
 
 // callTimeout is how long one call may take: a tool that has a timeout among its arguments decides itself, within reason
-// (facts, 5.4: hitl_prompt waits for 120 s).
+// (docs/protocols/zeus-agents.md#well-known-tools: hitl_prompt waits for a person).
 func callTimeout(name string, args json.RawMessage) time.Duration {
 	if strings.HasPrefix(name, workflowPrefix) {
 		return workflowTimeout

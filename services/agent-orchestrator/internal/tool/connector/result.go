@@ -12,8 +12,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// read makes a result of what a node answered. Three forms are known: content as MCP has it (seed 000, "Tool Results"), a
-// ToolResult (facts, 4.1), and anything else, which is told to the model as compact JSON.
+// read makes a result of what a node answered. Three forms are known: content as MCP has it
+// (docs/protocols/zeus-nodes.md#results), a ToolResult (docs/protocols/zeus-agents.md#results), and anything else, which is
+// told to the model as compact JSON.
 func read(answer *toolv1.Answer) tool.Result {
 	var r reading
 	if raw := answer.GetErrorJson(); raw != nil {

@@ -40,7 +40,7 @@ func TestResults(t *testing.T) {
 	t.Parallel()
 	pngs, jpegs := fmt.Sprintf(" | image image/png %d", len(png)), fmt.Sprintf(" | image image/jpeg %d", len(jpeg))
 	for raw, want := range map[string]string{
-		// Content (seed 000, "Tool Results"; seed 001).
+		// Content (docs/protocols/zeus-nodes.md#results).
 		`{"content":[{"type":"text","text":"Clicked element successfully"},{"type":"text","text":"twice"}],"isError":false}`:   "Clicked element successfully\ntwice",
 		`{"content":[{"type":"text","text":"no such element"}],"isError":true}`:                                                "!no such element",
 		`{"content":[{"type":"text","text":"shot"},{"type":"image","data":"` + b64(jpeg) + `","mimeType":"image/jpeg"}]}`:      "shot" + jpegs,
@@ -54,7 +54,7 @@ func TestResults(t *testing.T) {
 		`{"content":null}`: "[the node answered without a result]",
 		`{"content":[{"type":"resource","resource":{"uri":"file:///a","text":"inside"}},{"type":"resource_link","name":"b","uri":"file:///b"},7,{"type":"new","x":1}]}`: "inside\nb file:///b\n7\n" + `{"type":"new","x":1}`,
 		`{"content":[{"type":"resource","resource":{"uri":"x:/a.zip","mimeType":"application/zip","blob":"UEsDBA=="}}]}`:                                                "[1 image(s) or file(s), without text] | file application/zip 4",
-		// ToolResult (facts, 4.1).
+		// ToolResult (docs/protocols/zeus-agents.md#results).
 		`{"success":true,"message":"done","content":{"type":"markdown","data":"# Hi","title":"t"},"file_path":"out/a.md"}`: "done\n# Hi\nFile: out/a.md",
 		`{"success":true,"message":"","content":{"type":"json","data":{"a": 1}}}`:                                          `{"a":1}`,
 		`{"success":true,"content":{"type":"image","data":"data:image/jpeg;base64,` + b64(jpeg) + `"}}`:                    "[1 image(s) or file(s), without text]" + jpegs,

@@ -1,5 +1,5 @@
 // Package mcp lets agents use the tools of MCP servers: those that a request brings along and those that the user has saved
-// and enabled (seed 001, "Tool System"; facts, 3.1 and 8).
+// and enabled (docs/protocols/zeus-agents.md#tool-layers).
 //
 // What it promises:
 //

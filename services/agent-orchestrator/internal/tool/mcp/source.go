@@ -18,7 +18,7 @@ import (
 const (
 	// connectTimeout is what all servers together may take at the start of a run.
 	connectTimeout = 10 * time.Second
-	// callTimeout is a server's (facts, 3.1).
+	// callTimeout is a server's (docs/protocols/zeus-agents.md#tools-of-a-request).
 	callTimeout = 1800 * time.Second
 )
 

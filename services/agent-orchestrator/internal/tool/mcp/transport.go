@@ -13,7 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 )
 
-// Transport types (facts, 3.1).
+// Transport types (docs/protocols/zeus-agents.md#tools-of-a-request).
 const (
 	StreamableHTTP = "streamable_http"
 	SSE            = "sse"

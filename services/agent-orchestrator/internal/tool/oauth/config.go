@@ -7,7 +7,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
-// Providers (facts, 3.1).
+// Providers (docs/protocols/zeus-agents.md#tools-of-a-request).
 const (
 	GitHub      = "github"
 	Gmail       = "gmail"
@@ -16,7 +16,7 @@ const (
 	Notion      = "notion"
 )
 
-// Credentials are what a provider knows this installation by (facts, 9).
+// Credentials are what a provider knows this installation by (docs/protocols/zeus-agents.md#oauth).
 type Credentials struct {
 	ClientID     string        `conf:"client-id" env:"CLIENT_ID" help:"client id of the OAuth application"`
 	ClientSecret config.Secret `conf:"client-secret" env:"CLIENT_SECRET" help:"its secret"`

@@ -1,5 +1,6 @@
-// Package oauth lets agents act for a user at GitHub, Gmail, Google Drive, Slack and Notion (seed 001, "Tool System"; facts,
-// 3.1 and 9): it turns authorization codes into tokens, keeps tokens fresh, and has a first set of tools for each.
+// Package oauth lets agents act for a user at GitHub, Gmail, Google Drive, Slack and Notion
+// (docs/protocols/zeus-agents.md#oauth): it turns authorization codes into tokens, keeps tokens fresh, and has a first set of
+// tools for each.
 //
 // What it promises:
 //

@@ -1,5 +1,5 @@
-// Package agentapi is the public face of agents: /api/agent, /api/tools and /api/workspace (seed 001, "API Layer";
-// docs/architecture.md, "The agent's public face, decided").
+// Package agentapi is the public face of agents: /api/agent, /api/tools and /api/workspace (docs/protocols/zeus-agents.md;
+// docs/architecture.md#agents-at-the-edge).
 //
 // It only translates. Runs live in the agent-orchestrators, each of which answers every request; the user of a request is
 // who the gateway authenticated, never who the request says. What the package promises:

@@ -14,10 +14,10 @@ import (
 // dialect names the kinds of events.
 type dialect struct{ text, result, complete string }
 
-// The two namings that are documented (seed 001, "HTTP SSE"; facts, 4). They differ in nothing else: each event has the
+// The two namings that are documented (docs/protocols/zeus-agents.md#events). They differ in nothing else: each event has the
 // fields of both, so that a client of either finds its own.
 var (
-	seeds     = &dialect{text: "text", result: "tool_call_result", complete: "complete"}
+	standard  = &dialect{text: "text", result: "tool_call_result", complete: "complete"}
 	reference = &dialect{text: "message_chunk", result: "tool_result", complete: "done"}
 )
 
@@ -85,7 +85,7 @@ func addFieldsOfChunk(b []byte, c *agentv1.ToolCallChunk) []byte {
 	return addText(b, "message_id", c.GetMessageId())
 }
 
-// addFieldsOfCall gives the arguments both names that are documented (facts, 19, choice 3).
+// addFieldsOfCall gives the arguments both names that are documented (docs/protocols/zeus-agents.md#events).
 func addFieldsOfCall(b []byte, c *agentv1.ToolCall) []byte {
 	b = addString(b, "tool_call_id", c.GetToolCallId())
 	b = addString(b, "tool_name", c.GetToolName())
@@ -116,7 +116,7 @@ func addFieldsOfResult(b []byte, r *agentv1.ToolCallResult) []byte {
 	return append(b, ']')
 }
 
-// appendArtifact writes an item as a node's results have it (seed 001, "WebSocket JSON-RPC"), and where to fetch it.
+// appendArtifact writes an item as a node's results have it (docs/protocols/zeus-nodes.md#results), and where to fetch it.
 func appendArtifact(b []byte, a *agentv1.Artifact) []byte {
 	b = jsonrpc.AppendString(append(b, `{"type":`...), a.GetType())
 	b = addString(b, "mimeType", a.GetMimeType())

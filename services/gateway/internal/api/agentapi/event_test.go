@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write the transcripts in testdata")
 
-// transcript has every example of the fact sheet's section 4, and what else an event can hold.
+// transcript has every kind of docs/protocols/zeus-agents.md#events, and what else an event can hold.
 func transcript() []*agentv1.Event {
 	args := []byte("{\n  \"selector\": \"#pay\"\n}")
 	expires := timestamppb.New(time.Date(2026, 1, 2, 3, 4, 5, 600_000_000, time.UTC))

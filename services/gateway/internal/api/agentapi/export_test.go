@@ -9,8 +9,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
 )
 
-// AppendEvent writes an event in the seed's naming.
-func AppendEvent(b []byte, e *agentv1.Event) []byte { return appendEvent(b, e, seeds) }
+// AppendEvent writes an event with the names of the default dialect.
+func AppendEvent(b []byte, e *agentv1.Event) []byte { return appendEvent(b, e, standard) }
 
 // MaxSettings is the limit of approval settings.
 const MaxSettings = maxSettings

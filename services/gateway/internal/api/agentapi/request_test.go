@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/agentapi"
 )
 
-// The bodies of the fact sheet (sections 3, 5.2, 5.3) and their relatives, and what an orchestrator is asked.
+// The bodies of docs/protocols/zeus-agents.md#invoke and their relatives, and what an orchestrator is asked.
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	const rules = `"tool_interrupt_config":{"click":{"enabled":true,"requires_interrupt":true},"read":{"enabled":true,"requires_interrupt":false}}`

@@ -117,7 +117,7 @@ func rewrite(_ context.Context, resp proto.Message) (any, error) {
 			}
 		}
 		return map[string]any{"sessions": list, "next_cursor": resp.GetNextCursor()}, nil
-	case *agentv1.ExchangeOAuthResponse: // null for what is not there (facts, 9)
+	case *agentv1.ExchangeOAuthResponse: // null for what is not there (docs/protocols/zeus-agents.md#oauth)
 		return struct {
 			AccessToken  string   `json:"access_token"`
 			RefreshToken *string  `json:"refresh_token"`

@@ -33,7 +33,7 @@ func lastID(seq int64) string {
 func dialectOf(r *http.Request) (*dialect, error) {
 	switch r.URL.Query().Get("dialect") {
 	case "":
-		return seeds, nil
+		return standard, nil
 	case "reference":
 		return reference, nil
 	}

@@ -57,7 +57,7 @@ func New(addr string, log *slog.Logger, limit *connlimit.Limit, layers Layer, pa
 	return s
 }
 
-// about is what GET / answers (seed 001, "Health Checks").
+// about is what GET / answers (docs/protocols/nodes-rest.md#health).
 var about = struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`

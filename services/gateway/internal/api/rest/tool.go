@@ -40,7 +40,7 @@ func (b *toolBody) request(user ids.UserID, kind nodev1.NodeType) (router.Reques
 	return req, nil
 }
 
-// tool calls a tool of a node of one type (reference, "call browser tool", "call desktop tool").
+// tool calls a tool of a node of one type (docs/protocols/nodes-rest.md#call-a-tool).
 func (a *API) tool(kind nodev1.NodeType) func(http.ResponseWriter, *http.Request, ids.UserID) error {
 	return func(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
 		var body toolBody

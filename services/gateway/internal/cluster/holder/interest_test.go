@@ -93,7 +93,7 @@ func TestCallsAreAnsweredWhileANodeMoves(t *testing.T) {
 	close(stop)
 	calling.Wait()
 	t.Logf("%d heard something, %d were refused by the bus", c.heard.Load(), c.nowhere.Load())
-	// Without what lingers it is two a move. What is left is the bus's own (docs/rough-edges.md, "A node that moves").
+	// Without what lingers it is two a move. What is left is the bus's own (docs/rough-edges.md).
 	if lost := c.silence.Load(); lost > moves/5 {
 		t.Errorf("%d calls heard nothing in %d moves", lost, moves)
 	}

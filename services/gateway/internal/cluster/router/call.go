@@ -18,10 +18,10 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// DefaultTimeout is how long a tool call waits (seed 000, "Tool Calls").
+// DefaultTimeout is how long a tool call waits (docs/protocols/zeus-nodes.md#calls).
 const DefaultTimeout = 60 * time.Second
 
-// Target says which node is meant (docs/architecture.md, "Which node").
+// Target says which node is meant (docs/architecture.md#which-node).
 type Target struct {
 	User ids.UserID
 	// Node is the node meant; empty leaves the choice to the session or, without one, to the order of arrival.

@@ -1,5 +1,5 @@
 // Package workflow runs workflows on extensions for web clients and services, and tells every web client of the user how
-// they ended (seed 000, "Workflow Execution").
+// they ended (docs/protocols/zeus-nodes.md#workflows).
 //
 // The completion itself is announced by the pod that holds the extension, when task_complete comes; this package
 // announces the ends that no node reports: a timeout, a lost connection, a lost pod.
@@ -17,7 +17,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// DefaultTimeout is how long a workflow may run (seed 000, "Extension Workflow Completion").
+// DefaultTimeout is how long a workflow may run (docs/protocols/zeus-nodes.md#workflows).
 const DefaultTimeout = 300 * time.Second
 
 // Announcer writes frames to all web clients of a user.

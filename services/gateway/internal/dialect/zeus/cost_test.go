@@ -12,7 +12,7 @@ import (
 // FuzzFramesCostTheirBytes: what is made of a frame takes no more than four times its bytes, and a constant.
 func FuzzFramesCostTheirBytes(f *testing.F) {
 	const constant = 512 << 10
-	for _, s := range seeds {
+	for _, s := range samples {
 		f.Add([]byte(s))
 	}
 	for _, n := range []int{4_000, 40_000} {

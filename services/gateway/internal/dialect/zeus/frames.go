@@ -11,7 +11,7 @@ var (
 	framePing         = []byte(`{"type":"ping"}`)
 	framePong         = []byte(`{"type":"pong"}`)
 	frameHeartbeatAck = []byte(`{"type":"heartbeat_ack"}`)
-	// Seed 000, "Web Client Requests Workflow List".
+	// docs/protocols/zeus-nodes.md#workflows
 	frameNoExtensionList = []byte(`{"type":"workflows_list","success":false,"error":"Extension not connected"}`)
 )
 
@@ -47,7 +47,8 @@ func malformed(err error) []byte {
 	return jsonrpc.ErrorFrame(nil, jsonrpc.CodeParseError, "Parse error: "+err.Error())
 }
 
-// workflowComplete turns a task_complete frame, which was skimmed, into what web clients get (seed 000, "Server → Web Client (Completion)").
+// workflowComplete turns a task_complete frame, which was skimmed, into what web clients get
+// (docs/protocols/zeus-nodes.md#workflows).
 func workflowComplete(taskComplete []byte) []byte {
 	m := jsonrpc.RawMembers(taskComplete, "task_id", "result", "output", "error")
 	failed := !jsonrpc.IsNull(m["error"])
@@ -76,7 +77,7 @@ func orNull(raw []byte) []byte {
 	return raw
 }
 
-// legacyAnswer turns an mcp_response into the JSON-RPC answer it stands for (seed 000, "Legacy MCP Response").
+// legacyAnswer turns an mcp_response into the JSON-RPC answer it stands for (docs/protocols/zeus-nodes.md#legacy-answers).
 func legacyAnswer(f jsonrpc.Frame) []byte {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), orNull(f.RequestID)...)
 	switch {

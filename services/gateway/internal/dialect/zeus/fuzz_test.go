@@ -15,8 +15,8 @@ import (
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
-// seeds are the messages of seed 000, and some that are close to them.
-var seeds = []string{
+// samples are the messages of the protocol, and some that are close to them.
+var samples = []string{
 	`{"type":"register","node_id":"node_abc123","node_name":"Chrome Extension","node_type":"extension","os":"macOS","os_version":"14.0","app_version":"1.2.0",` +
 		`"capabilities":["browser_control","screenshot"],"available_tools":["click","type","screenshot","navigate"],"max_concurrent_tasks":3}`,
 	`{"type":"register"}`, `{"type":"register","node_type":"desktop","max_concurrent_tasks":0}`, `{"type":"register","node_id":"\u0000","capabilities":[1]}`,
@@ -53,7 +53,7 @@ func text(t *testing.T, raw json.RawMessage) (s string) {
 
 // FuzzFrames: whatever a client sends, what we make of it is within bounds, and what we write is JSON with our keys.
 func FuzzFrames(f *testing.F) {
-	for _, s := range seeds {
+	for _, s := range samples {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {

@@ -117,7 +117,7 @@ func (s *nodeSession) answer(id []byte, b *frame.Buffer) (asked bool) {
 	return asked
 }
 
-// message takes a frame of the seed's own types.
+// message takes a frame that is no JSON-RPC.
 func (s *nodeSession) message(f jsonrpc.Frame, b *frame.Buffer) (asked bool) {
 	switch string(jsonrpc.Text(f.Type)) {
 	case "mcp_response":
@@ -177,7 +177,7 @@ func (s *nodeSession) status(b *frame.Buffer, heartbeat bool) bool {
 }
 
 // parseStatus reads a heartbeat or status message; status and tasks are what it means where it does not say: online and
-// idle in a heartbeat (seed 000, "Heartbeat"), as before in a status message. The error is for the client.
+// idle in a heartbeat (docs/protocols/zeus-nodes.md#heartbeat), as before in a status message. The error is for the client.
 func parseStatus(frame []byte, status nodev1.NodeStatus, tasks int32) (nodev1.NodeStatus, int32, error) {
 	m := struct {
 		Status       string `json:"status"`

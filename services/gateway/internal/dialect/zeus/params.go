@@ -10,7 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
 
-// nodeParams reads the parameters of a node's URL (seed 000, "Connection Parameters"). A client_id without the prefix of
+// nodeParams reads the parameters of a node's URL (docs/protocols/zeus-nodes.md#endpoints). A client_id without the prefix of
 // its endpoint is the user id as a whole.
 func nodeParams(r *http.Request, k *kind) (ids.UserID, ids.NodeID, *refusal) {
 	q := query(r)

@@ -12,7 +12,7 @@ import (
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
-// Defaults of seed 000, "Node Registration".
+// The defaults of docs/protocols/zeus-nodes.md#register.
 const (
 	defaultNodeName = "Unknown Node"
 	defaultTasks    = 3

@@ -107,7 +107,7 @@ type kind struct {
 	deflt  string // of the node id where none is given
 }
 
-// Seed 000, "Connection Parameters".
+// The two of docs/protocols/zeus-nodes.md#endpoints.
 var (
 	extension = &kind{"extension", nodev1.NodeType_NODE_TYPE_EXTENSION, "user_", "ext_"}
 	desktop   = &kind{"desktop", nodev1.NodeType_NODE_TYPE_DESKTOP, "desktop_", "desktop_"}

@@ -15,7 +15,7 @@ const (
 	// Tool is a JSON-RPC request, answered by its id.
 	Tool Kind = iota
 	// Workflow is an execute_workflow message; task_complete carries no id of the request, so the oldest one running is
-	// answered (seed 000, "Workflow Execution"). It takes no place among max_concurrent_tasks.
+	// answered (docs/protocols/zeus-nodes.md#workflows). It takes no place among max_concurrent_tasks.
 	Workflow
 )
 

@@ -230,7 +230,7 @@ func (h *Hub) Backlog() Backlog {
 	return b
 }
 
-// Counts are the seed's connection statistics of one pod.
+// Counts are the connection statistics of one pod (docs/protocols/nodes-rest.md#statistics).
 func (h *Hub) Counts() *nodev1.GatewayStats {
 	nodes, webs := h.All()
 	st := &nodev1.GatewayStats{WebConnections: int32(len(webs))}

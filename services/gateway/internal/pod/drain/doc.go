@@ -1,4 +1,4 @@
-// Package drain empties a pod without losing a call (docs/architecture.md, "Drain").
+// Package drain empties a pod without losing a call (docs/architecture.md#drain).
 //
 // What it promises:
 //

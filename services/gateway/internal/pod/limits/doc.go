@@ -1,4 +1,4 @@
-// Package limits keeps one user from using up what all share (docs/architecture.md, "Limits").
+// Package limits keeps one user from using up what all share (docs/architecture.md#limits).
 //
 // A limit holds for a user in the whole cluster, and costs a call nothing but a look at the pod's own memory. Rates (calls,
 // connects, bytes) are token buckets: each pod has one for each user that is about, of the whole size, and tells the

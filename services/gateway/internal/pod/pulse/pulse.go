@@ -45,7 +45,7 @@ type Config struct {
 	Registry Registry
 	// PingEvery is how often clients are pinged: the worker of a Manifest V3 extension sleeps after 30 s without traffic.
 	PingEvery time.Duration
-	// SilenceLimit ends the connection of a node that sent nothing for so long (seed 001, "System Invariants": 60 s).
+	// SilenceLimit ends the connection of a node that sent nothing for so long (docs/protocols/zeus-nodes.md#heartbeat: 60 s).
 	SilenceLimit time.Duration
 	// Batch hears how many nodes' heartbeats go to the registry together.
 	Batch  func(nodes int)

@@ -5,7 +5,7 @@ import "github.com/coder/websocket"
 // Reason says why a connection ended. It feeds the log, the metric and the close code.
 type Reason uint8
 
-// The reasons. Codes from 4000 up are Hecaton's own; 4001 is seed 000, "Connection Rejection".
+// The reasons. Codes from 4000 up are Hecaton's own; 4001 is Zeus's (docs/protocols/zeus-nodes.md#close-codes).
 const (
 	Open Reason = iota
 	ClientClosed

@@ -13,7 +13,7 @@ import (
 // cause is why a connection ended or did not come about, in few words that can be counted.
 type cause struct {
 	name string
-	// final says that a program would not connect again (docs/architecture.md, "One connection").
+	// final says that a program would not connect again (docs/protocols/zeus-nodes.md#close-codes).
 	final bool
 	// hopeless says that no node of this user will get further.
 	hopeless bool

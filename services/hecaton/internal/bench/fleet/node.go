@@ -123,7 +123,7 @@ func (f *Fleet) dial(ctx context.Context, server, path, user string, query url.V
 	return ws, err
 }
 
-// register says what the node is (seed 000, "Node Registration"), and waits until the gateway knows.
+// register says what the node is (docs/protocols/zeus-nodes.md#register), and waits until the gateway knows.
 func (n *node) register(ctx context.Context, ws *websocket.Conn) error {
 	hello, err := json.Marshal(map[string]any{
 		"type": "register", "node_id": n.ID, "node_name": "Simulated node", "node_type": "extension", "os": "none",

@@ -94,7 +94,7 @@ func (n *node) call(ctx context.Context, ws *websocket.Conn, f jsonrpc.Frame) {
 // workflowsSize is large enough for a client that does not read to be full soon.
 const workflowsSize = 256 << 10
 
-// workflows is the answer to a web client that asks for them (seed 000, "Web Client Requests Workflow List").
+// workflows is the answer to a web client that asks for them (docs/protocols/zeus-nodes.md#workflows).
 var workflows = sync.OnceValue(func() []byte {
 	frame := append([]byte(`{"type":"workflows_list","success":true,"workflows":[{"id":"1","name":"`), bytes.Repeat([]byte("x"), workflowsSize)...)
 	return append(frame, `"}]}`...)

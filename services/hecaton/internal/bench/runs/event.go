@@ -2,7 +2,7 @@ package runs
 
 import "encoding/json"
 
-// event is what counts of an event of a run (docs/architecture.md, "The agent's public face").
+// event is what counts of an event of a run (docs/protocols/zeus-agents.md#events).
 type event struct {
 	Type         string          `json:"type"`
 	Seq          int64           `json:"seq"`
