@@ -2,6 +2,7 @@ package netguard
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -31,6 +32,21 @@ var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96")
 	global = netip.MustParsePrefix("2000::/3") // all IPv6 that is given out so far
 )
+
+// clouds are addresses outside of the link-local ones at which clouds give a machine its keys.
+var clouds = []netip.Addr{
+	netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"),
+}
+
+// isMetadata reports whether a cloud answers at ip with keys of the machine: no server of a user's own is there.
+func isMetadata(ip netip.Addr) bool {
+	ip = ip.Unmap().WithZone("")
+	if nat64.Contains(ip) {
+		b := ip.As16()
+		ip = netip.AddrFrom4([4]byte(b[12:]))
+	}
+	return ip.IsLinkLocalUnicast() || slices.Contains(clouds, ip)
+}
 
 // notPublic names the kind of an address that is not a public unicast one: "a private"; "" for one that is.
 func notPublic(ip netip.Addr) string {

@@ -13,7 +13,7 @@ import (
 
 // Config says which addresses users may give.
 type Config struct {
-	Private bool     `conf:"private" env:"PRIVATE" help:"let users give http, private and loopback addresses: for a cluster of one person"`
+	Private bool     `conf:"private" env:"PRIVATE" help:"let users give http, private and loopback addresses, though none of a cloud's metadata: for a cluster of one person"`
 	Allow   []string `conf:"allow" env:"ALLOW" help:"hosts, IP addresses and networks (10.1.0.0/16) that users may give although they are private or http"`
 }
 
@@ -82,12 +82,16 @@ func (g *Guard) check(u *url.URL) error {
 		return refusal.New(refusal.AddressRefused, "the address names no host")
 	case u.User != nil:
 		return refusal.New(refusal.AddressRefused, "the address holds a user name or password; give them as a key or header")
-	case g.private, g.hosts[host]:
+	case g.hosts[host]:
 		return nil
 	}
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case err == nil && g.allowed(ip):
+		return nil
+	case g.private && err == nil && isMetadata(ip):
+		return refusal.New(refusal.AddressRefused, "%s is where clouds keep a machine's keys, which this server does not call", host)
+	case g.private:
 		return nil
 	case err == nil && notPublic(ip) != "":
 		return refusal.New(refusal.AddressRefused, "%s is %s address, which this server does not call", host, notPublic(ip))

@@ -41,7 +41,7 @@ func (g *Guard) newTransport() *http.Transport {
 	checked := &net.Dialer{Timeout: connectTimeout, Control: g.control}
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if host, _, err := net.SplitHostPort(address); g.private || err == nil && g.hosts[canonical(host)] {
+			if host, _, err := net.SplitHostPort(address); err == nil && g.hosts[canonical(host)] {
 				return free.DialContext(ctx, network, address)
 			}
 			conn, err := checked.DialContext(ctx, network, address)
@@ -71,7 +71,13 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return refusal.New(refusal.AddressRefused, "not an IP address")
 	}
-	if kind := notPublic(to.Addr()); kind != "" && !g.allowed(to.Addr()) {
+	kind := notPublic(to.Addr())
+	if g.private && isMetadata(to.Addr()) {
+		kind = "a cloud's metadata"
+	} else if g.private {
+		return nil
+	}
+	if kind != "" && !g.allowed(to.Addr()) {
 		return refusal.New(refusal.AddressRefused, "the host has %s address, which this server does not call", kind)
 	}
 	return nil
