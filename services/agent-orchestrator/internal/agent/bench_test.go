@@ -41,7 +41,9 @@ func (f finished) Publish(_ store.Ref, events []*agentv1.Event) {
 
 type tools []tool.Tool
 
-func (t tools) Tools(context.Context, tool.Scope) (tool.Kit, error) { return tool.Kit{Tools: t}, nil }
+func (t tools) Tools(context.Context, tool.Scope) (tool.Listing, error) {
+	return tool.Listing{Tools: t}, nil
+}
 
 // BenchmarkRun is a whole run of five calls, beside what the model's client alone takes for the same questions.
 func BenchmarkRun(b *testing.B) {

@@ -4,16 +4,18 @@ import (
 	"slices"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// maxCallID is the longest id of a call that is taken from a model.
+// maxCallID is the most bytes of a call's id that is taken from a model.
 const maxCallID = 128
 
-// uniqueCallID returns the id that a model gave a call where no other call of the session has it, else one of our own.
-// Models leave ids out, and some count from zero in every answer. Once the conversation was summarised not all ids are
-// known any more; then a given id is made unique, so that a late decision about an old call fits no new one.
-func (t *thread) uniqueCallID(given string, taken []string) string {
-	if t.isTask() { // the user's conversation knows nothing of it
+// uniqueCallID returns the id that a model gave a call if no other call of the session has it, else one of our own. Models
+// leave ids out, and some count from zero in every answer. Once the conversation was summarised not all ids are known any
+// more; then the given id is made unique, so that a late decision about an old call does not fit a new one. taken are the ids
+// of the same answer's calls.
+func (c *conversation) uniqueCallID(given string, taken []string) string {
+	if c.isSubAgent() { // the ids of the user's conversation are not known here
 		return newCallID()
 	}
 	if len(given) > maxCallID || ids.Check("tool_call_id", given) != nil {
@@ -22,10 +24,10 @@ func (t *thread) uniqueCallID(given string, taken []string) string {
 	if slices.Contains(taken, given) {
 		return newCallID()
 	}
-	for i := range t.messages {
-		m := &t.messages[i]
-		if m.Role == roleSystem {
-			return given + named("-", 4)
+	for i := range c.messages {
+		m := &c.messages[i]
+		if m.Role == store.RoleSystem {
+			return given + randomID("-", 4)
 		}
 		for j := range m.Calls {
 			if m.Calls[j].ID == given {

@@ -9,31 +9,25 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
 )
 
-// Model answers requests (package llm).
+// Model answers requests to models (package llm).
 type Model interface {
-	// Stream asks once, calls each for every piece in order, and returns the whole answer or an *llm.Error.
+	// Stream sends one request, calls each for every piece of the answer in order, and returns the whole answer or an *llm.Error.
 	Stream(ctx context.Context, at llm.Endpoint, req llm.Request, each func(llm.Delta) error) (llm.Answer, error)
 }
 
-// Addresses refuses addresses that users may not name, as far as that shows without a look-up (package netguard).
+// Addresses refuses addresses that users may not name, as far as that can be told without resolving them (package netguard).
 type Addresses interface {
 	Check(address string) error
 }
 
-// Publisher tells followers on all pods what was kept (package live). It does not wait for any of them.
-type Publisher interface {
-	Publish(ref store.Ref, events []*agentv1.Event)
-}
-
-// Sealer keeps the settings of runs from whoever reads the database (package seal).
+// Sealer encrypts the settings of runs, so that the database alone does not reveal them (package seal).
 type Sealer interface {
 	Seal(purpose seal.Purpose, user ids.UserID, plain []byte) ([]byte, error)
 	Open(purpose seal.Purpose, user ids.UserID, sealed []byte) ([]byte, error)
@@ -45,14 +39,14 @@ type Deps struct {
 	Leases    Leases
 	Decisions Decisions
 	Model     Model
-	// Addresses may be nil: what is refused shows when it is dialled.
+	// Addresses may be nil: then an address is refused only when it is dialled.
 	Addresses Addresses
-	// Sources of tools, in the order of docs/protocols/zeus-agents.md#a-run: MCP, OAuth, built-in, connector. What they have
-	// to say follows in the reverse order, connector before MCP.
+	// Sources of tools, in the order of docs/protocols/zeus-agents.md#a-run: MCP, OAuth, built-in, connector. Their remarks
+	// are told in the reverse order, connector before MCP.
 	Sources []tool.Source
-	// Files keeps what is too large for a conversation, in the user's workspace (package workspace).
+	// Files stores what is too large for a conversation in the user's workspace (package workspace).
 	Files     builtin.Files
-	Publisher Publisher
+	Publisher journal.Publisher
 	Sealer    Sealer
 
 	Logger  *slog.Logger
@@ -60,7 +54,7 @@ type Deps struct {
 	Tracing *obs.Tracing // nil makes no spans
 }
 
-// Config is what an operator may change. What is zero is as documented.
+// Config is what an operator may change. Zero values stand for the documented defaults.
 type Config struct {
 	// Default is the model of requests that name none.
 	Default llm.Endpoint
@@ -72,16 +66,16 @@ type Config struct {
 	RunsPerUser int
 	// MaxSteps is how many answers of the model a run takes where its request does not say; 0 means 50.
 	MaxSteps int
-	// ResultBytes is how much of a result the model is told; 0 means 64 KiB.
+	// ResultBytes is the most bytes of a result that the model is told; 0 means 64 KiB.
 	ResultBytes int
-	// ToolTokens is how many tokens the definitions of tools in one question may take, by estimate; 0 means 16384. Half the
-	// model's window is the most.
+	// ToolTokens is how many tokens the definitions of tools in one request may take, by estimate, but never more than half the
+	// model's window; 0 means 16384.
 	ToolTokens int
 	// DecideWithin is how long an interrupt waits; 0 means 24 h.
 	DecideWithin time.Duration
 	// Owner is this pod's name in the store.
 	Owner string
-	// LeaseFor is how long a run is this pod's without renewal; it is renewed three times in that time. 0 means 5 s.
+	// LeaseFor is how long a lease lasts without renewal; it is renewed three times in that time. 0 means 5 s.
 	LeaseFor time.Duration
 	// AdoptEvery is the time between looks for runs of pods that are gone; 0 means 1 s.
 	AdoptEvery time.Duration

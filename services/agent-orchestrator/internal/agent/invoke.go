@@ -7,19 +7,18 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/prompt"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// historyMessages is how much of a conversation before a run the model is told (docs/protocols/zeus-agents.md#context).
-const historyMessages = 30
-
-// Invoke begins a run and returns once it is kept; it goes on without the caller. With an idempotency key that has begun a
+// Invoke begins a run and returns once its beginning is stored; the run goes on without the caller. With an idempotency key that has begun a
 // run before, that run is returned. The error is a *refusal.Error: MODEL_MISSING, ADDRESS_REFUSED,
 // INVALID_ARGUMENT, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
 func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
 	s := newSettings(ctx, req)
-	if _, _, err := e.endpoint(s.Invoke.GetModel()); err != nil {
+	if _, _, err := endpointOf(e.cfg, e.deps.Addresses, s.Invoke.GetModel()); err != nil {
 		return Started{}, err
 	}
 	switch s.mode() {
@@ -27,11 +26,11 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	default:
 		return Started{}, refusal.New(refusal.InvalidArgument, "mode must be one of %q, %q, %q", tool.ModeAgent, tool.ModeAsk, tool.ModePlan)
 	}
-	sealed, err := e.seal(user, s)
+	sealed, err := sealSettings(e.deps.Sealer, user, s)
 	if err != nil {
 		return Started{}, err
 	}
-	full, err := e.reserve(user)
+	full, err := e.places.reserve(user)
 	if err != nil {
 		return Started{}, err
 	}
@@ -39,16 +38,16 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	if session == "" {
 		session = newSession()
 	}
-	r := newRun(e, store.Lease{Ref: store.Ref{User: user, Session: session}, Run: newRunID()}, &s)
-	r.gather() // while the run's beginning is kept: the model waits for both
+	r := newRun(e.parts, store.Lease{Ref: store.Ref{User: user, Session: session}, Run: newRunID()}, &s)
+	r.toolset.gather() // while the beginning of the run is stored: the model waits for both
 	lease, state, err := e.deps.Journal.Begin(ctx, store.Begin{
 		Ref: r.lease.Ref, Run: r.lease.Run, Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
-		Title: firstWords(req.GetMessage(), summaryBytes), Mode: s.mode(), Settings: sealed,
+		Title: tool.FirstWords(req.GetMessage(), journal.SummaryBytes), Mode: s.mode(), Settings: sealed,
 		Message: tool.CleanText(req.GetMessage()), History: history(req.GetChatHistory()), IdempotencyKey: req.GetIdempotencyKey(),
 		MaxRuns: e.cfg.RunsPerUser, Full: full,
 	})
 	if err != nil {
-		e.abandon(r)
+		e.table.abandon(r)
 		var before *store.AlreadyBegun
 		if errors.As(err, &before) {
 			return Started{Ref: before.Ref, Run: before.Run, After: before.FirstSeq - 1, Before: true}, nil
@@ -57,20 +56,20 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	}
 	r.lease = lease
 	e.metrics.starts.WithLabelValues(causeInvoke).Inc()
-	e.launch(r, state)
+	e.table.launch(r, state)
 	return Started{Ref: lease.Ref, Run: lease.Run, After: state.LastSeq}, nil
 }
 
-// history is what the client remembers of a conversation of which the server has nothing.
+// history is what the client knows about a conversation of which the server has nothing.
 func history(messages []*agentv1.ChatMessage) []store.Message {
-	if len(messages) > historyMessages {
-		messages = messages[len(messages)-historyMessages:]
+	if len(messages) > prompt.HistoryMessages {
+		messages = messages[len(messages)-prompt.HistoryMessages:]
 	}
 	out := make([]store.Message, 0, len(messages))
 	for _, m := range messages {
-		role := roleUser
-		if m.GetRole() == roleAssistant {
-			role = roleAssistant
+		role := store.RoleUser
+		if m.GetRole() == store.RoleAssistant {
+			role = store.RoleAssistant
 		}
 		out = append(out, store.Message{Role: role, Content: tool.CleanText(m.GetContent())})
 	}

@@ -40,9 +40,9 @@ func TestInvokeIsRefused(t *testing.T) {
 // opened counts what is opened for runs and not closed.
 type opened struct{ count atomic.Int64 }
 
-func (o *opened) Tools(context.Context, tool.Scope) (tool.Kit, error) {
+func (o *opened) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 	o.count.Add(1)
-	return tool.Kit{Close: func() { o.count.Add(-1) }}, nil
+	return tool.Listing{Close: func() { o.count.Add(-1) }}, nil
 }
 
 // Sources of tools are opened while a run's beginning is kept; where it is refused they are closed.

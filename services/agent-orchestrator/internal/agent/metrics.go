@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
@@ -35,7 +36,7 @@ const (
 	causeResume = "resume"
 )
 
-// How a question to a model ends, beside the codes of package llm.
+// How a request to a model ends, besides the codes of package llm.
 const (
 	askAnswered = "answered"
 	askStopped  = "stopped"
@@ -83,12 +84,12 @@ func newMetrics(r prometheus.Registerer, limit int) *metrics {
 	return m
 }
 
-// expect makes the series that are to be there before their first event.
+// expect makes the series that exist before their first event.
 func (m *metrics) expect() {
 	for _, cause := range []string{causeInvoke, causeResume} {
 		m.starts.WithLabelValues(cause)
 	}
-	for _, reason := range []string{finishStop, finishInterrupt, finishCancelled, finishMaxSteps, finishError} {
+	for _, reason := range []string{journal.FinishStop, journal.FinishInterrupt, journal.FinishCancelled, journal.FinishMaxSteps, journal.FinishError} {
 		m.ends.WithLabelValues(reason)
 	}
 	for _, outcome := range []string{
@@ -107,41 +108,24 @@ func (m *metrics) expect() {
 
 func (m *metrics) ended(reason string) { m.ends.WithLabelValues(reason).Inc() }
 
-// How a call that the tool answered ends.
-const (
-	callAnswered = "answered"
-	callError    = "error"
-)
-
-// ending is how a call ended, in a word.
-func (out outcome) ending() string {
-	switch {
-	case out.failure != nil:
-		return out.failure.Outcome
-	case out.result.IsError:
-		return callError
-	}
-	return callAnswered
-}
-
 func (m *metrics) called(ctx context.Context, layer tool.Layer, began time.Time, out outcome) {
-	m.calls.WithLabelValues(string(layer), out.ending()).Inc()
+	m.calls.WithLabelValues(string(layer), out.name()).Inc()
 	obs.Observe(ctx, m.callSeconds.WithLabelValues(string(layer)), time.Since(began).Seconds())
 }
 
-// asked counts a question; first is when the first piece came, zero where none did.
+// asked counts a request to a model; first is when the first piece came, zero where none did.
 func (m *metrics) asked(ctx context.Context, began, first time.Time, err error) {
 	if !first.IsZero() {
 		obs.Observe(ctx, m.firstSeconds, first.Sub(began).Seconds())
 	}
-	m.asks.WithLabelValues(askEnding(err)).Inc()
+	m.asks.WithLabelValues(requestOutcome(err)).Inc()
 	if err == nil {
 		obs.Observe(ctx, m.askSeconds, time.Since(began).Seconds())
 	}
 }
 
-// askEnding is how a question to a model ended, in a word.
-func askEnding(err error) string {
+// requestOutcome is how a request to a model ended, in one word.
+func requestOutcome(err error) string {
 	var failed *llm.Error
 	switch {
 	case err == nil:

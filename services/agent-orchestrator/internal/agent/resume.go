@@ -24,16 +24,16 @@ func (e *Engine) Resume(ctx context.Context, user ids.UserID, req *agentv1.Resum
 	if err != nil {
 		return Started{}, err
 	}
-	if decide.Full, err = e.reserve(user); err != nil {
+	if decide.Full, err = e.places.reserve(user); err != nil {
 		return Started{}, err
 	}
 	lease, after, err := e.deps.Journal.Decide(ctx, decide)
 	if err != nil {
-		e.leave(user)
+		e.places.leave(user)
 		return Started{}, err
 	}
 	e.metrics.starts.WithLabelValues(causeResume).Inc()
-	e.launch(newRun(e, lease, &s), after)
+	e.table.launch(newRun(e.parts, lease, &s), after)
 	return Started{Ref: ref, Run: lease.Run, After: after.LastSeq}, nil
 }
 
@@ -49,12 +49,12 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 	case state.Interrupt == nil:
 		return refuse(refusal.New(refusal.NotInterrupted, "the session waits for no decision"))
 	}
-	s, err := e.unseal(ref.User, state.Run.Settings)
+	s, err := openSettings(e.deps.Sealer, ref.User, state.Run.Settings)
 	if err != nil {
 		return refuse(err)
 	}
 	s = s.resumed(ctx, req)
-	if _, _, err := e.endpoint(s.Invoke.GetModel()); err != nil {
+	if _, _, err := endpointOf(e.cfg, e.deps.Addresses, s.Invoke.GetModel()); err != nil {
 		return refuse(err)
 	}
 	var calls []store.Call
@@ -67,7 +67,7 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 	if err != nil {
 		return refuse(err)
 	}
-	sealed, err := e.seal(ref.User, s)
+	sealed, err := sealSettings(e.deps.Sealer, ref.User, s)
 	if err != nil {
 		return refuse(err)
 	}

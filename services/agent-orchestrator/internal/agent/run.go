@@ -3,103 +3,64 @@ package agent
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/refusal"
-	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/catalogue"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
 )
 
-// run is one run that this pod works on. Its goroutine owns it; stop is all that others do.
+// run is one run that this pod works on. It looks at what the state asks for and has the parts do it: a turn asks the model,
+// the gate decides about calls, an executor runs them, and the ending ends the run. One goroutine owns it; others only call
+// stop.
 type run struct {
-	// static after construction
-	e   *Engine
-	log *slog.Logger
-	// hold ends where the lease is lost: then nothing may be written. work ends with it, and where the run is cancelled or
-	// the pod's grace is over: calls of tools use it. ask ends with that, and where the pod begins to stop: whatever can be
-	// done again on another pod uses it.
-	hold, work, ask          context.Context
-	endHold, endWork, endAsk context.CancelCauseFunc
-	forget                   [2]func() bool
+	environment
 
-	ledger
-
-	// owned by the run's goroutine; sub-agents read them while it waits for them
-	trail    trail
-	settings *settings // nil until open, where those of an adopted run could not be read
-	endpoint llm.Endpoint
-	window   int
-	ahead    time.Duration // of this pod's clock, the database's
-	kit      *kit
-	gathered bool           // gather was called
-	opening  sync.WaitGroup // of the kit's sources
-	todos    *builtin.Todos
-	lexicon  *lexicon
-	main     *thread            // nil until load
-	tasks    map[string]*thread // of the sub-agents at work, by their calls
-	done     bool
+	// owned by the run's goroutine
+	toolset       *toolset
+	gate          gate
+	conversations conversations // empty until load
+	ending        ending
 }
 
-// newRun returns a run in the trace of its settings.
-func newRun(e *Engine, lease store.Lease, s *settings) *run {
+// newRun returns a run in the trace of its settings. It may gather its tools before work takes it over.
+func newRun(p *parts, lease store.Lease, s *settings) *run {
 	traceparent := ""
 	if s != nil {
 		traceparent = s.Traceparent
 	}
-	ctx, trail := follow(e.deps.Tracing, traceparent, lease.Run)
-	r := &run{
-		trail: trail,
-		e:     e, settings: s, log: e.log.With("run", lease.Run),
-		ledger: ledger{lease: lease, journal: e.deps.Journal, publisher: e.deps.Publisher},
-		kit:    &kit{kits: make([]tool.Kit, len(e.deps.Sources))},
-	}
-	r.hold, r.endHold = context.WithCancelCause(ctx)
-	r.work, r.endWork = context.WithCancelCause(r.hold)
-	r.ask, r.endAsk = context.WithCancelCause(r.work)
-	r.forget = [2]func() bool{
-		context.AfterFunc(e.kill, func() { r.endWork(errDraining) }),
-		context.AfterFunc(e.drain, func() { r.endAsk(errDraining) }),
-	}
+	ctx, spans := startTrace(p.deps.Tracing, traceparent, lease.Run)
+	r := &run{environment: environment{
+		parts: p, lifetime: newLifetime(ctx, p.draining, p.stopping), log: p.log.With("run", lease.Run), lease: lease, trace: spans,
+		writer: journal.NewWriter(p.deps.Journal, p.deps.Publisher), settings: s,
+	}}
+	r.toolset = newToolset(&r.environment)
+	r.gate = gate{env: &r.environment}
+	r.ending = ending{env: &r.environment, conversations: &r.conversations}
 	return r
 }
 
-// stop ends the run soon: store.ErrLeaseLost where it is another pod's, errCancelled where nobody wants it any more.
-func (r *run) stop(why error) {
-	if errors.Is(why, store.ErrLeaseLost) {
-		r.endHold(why)
-		return
-	}
-	r.endWork(why)
-}
-
-// live works on the run until it ends, waits, or is not this pod's any more.
-func (r *run) live(state store.State) {
-	r.e.metrics.active.Inc()
-	defer r.e.metrics.active.Dec()
+// work works on the run until it ends, waits, or is not this pod's any more. release lets other pods adopt it at once.
+func (r *run) work(state store.State, release func()) {
+	r.metrics.active.Inc()
+	defer r.metrics.active.Dec()
 	defer r.close()
 	err := r.open(state)
-	for err == nil && !r.done {
+	for err == nil && !r.ending.done {
 		err = r.next()
 	}
 	if err != nil {
-		r.conclude(err)
+		r.conclude(err, release)
 	}
 }
 
 func (r *run) close() {
-	for _, forget := range r.forget {
-		forget()
-	}
-	r.endHold(context.Canceled)
-	r.opening.Wait()
-	r.kit.close()
-	r.trail.close()
+	r.lifetime.end()
+	r.toolset.close()
+	r.trace.close()
 }
 
 // open takes the state over.
@@ -109,207 +70,133 @@ func (r *run) open(state store.State) (err error) {
 		return errCancelled
 	}
 	if r.settings == nil {
-		s, err := r.e.unseal(r.lease.User, state.Run.Settings)
+		s, err := openSettings(r.deps.Sealer, r.lease.User, state.Run.Settings)
 		if err != nil {
 			return err
 		}
 		r.settings = &s
 	}
-	if broken := &r.main.broken; broken.id != "" && !r.settings.Invoke.GetReplaces() {
-		if broken.heard, err = r.journal.Heard(r.hold, r.lease.Ref, r.lease.Run, broken.id); err != nil {
-			return &keepError{err}
+	if broken := &r.conversations.main.broken; broken.id != "" && !r.settings.Invoke.GetReplaces() {
+		if broken.heard, err = r.deps.Journal.Heard(r.leased, r.lease.Ref, r.lease.Run, broken.id); err != nil {
+			return &journal.Error{Err: err}
 		}
 	}
-	if r.endpoint, r.window, err = r.e.endpoint(r.settings.Invoke.GetModel()); err != nil {
+	if r.endpoint, r.window, err = endpointOf(r.cfg, r.deps.Addresses, r.settings.Invoke.GetModel()); err != nil {
 		return err
 	}
 	if r.todos, err = builtin.LoadTodos(state.Todos); err != nil {
 		return err
 	}
-	if r.lexicon, err = loadLexicon(state.Lexicon); err != nil {
+	if r.names, err = catalogue.LoadNames(state.ToolNames); err != nil {
 		return err
 	}
-	if !r.gathered {
-		r.gather()
-	}
-	r.arrange()
-	for _, task := range r.tasks {
-		task.kit = r.kit.forTask()
-	}
+	r.toolset.gather()
+	r.conversations.setTools(r.toolset.arrange(r.ownTools()))
 	return nil
 }
 
 // load makes the conversations of a state.
 func (r *run) load(state *store.State) {
-	r.ledger.open(state)
+	r.writer.Open(r.lease, state)
 	r.ahead = time.Until(state.Now)
-	r.main = &thread{
-		run: r, page: page{runID: r.lease.Run}, ask: r.ask, work: r.work, kit: r.kit,
-		messages: state.Messages, calls: state.Calls, steps: state.Run.Steps, broken: broken{id: state.Run.Streaming},
-	}
-	for _, m := range slices.Backward(state.Messages) {
-		if m.Run == r.lease.Run && m.Role == roleAssistant && m.Content != "" {
-			r.main.text = m.Content
-			break
-		}
-	}
-	r.tasks = make(map[string]*thread, len(state.Tasks))
-	for i := range state.Tasks {
-		task := &state.Tasks[i]
-		r.tasks[task.Call] = r.newTask(task.Call, task.Messages, task.Calls)
-	}
-}
-
-// threads are the conversations of the run, those of sub-agents before the user's, in the order of their calls.
-func (r *run) threads() []*thread {
-	all := make([]*thread, 0, len(r.tasks)+1)
-	for i := range r.main.calls {
-		if task := r.tasks[r.main.calls[i].ID]; task != nil {
-			all = append(all, task)
-		}
-	}
-	return append(all, r.main)
+	r.conversations.load(&r.environment, r.toolset, state)
 }
 
 // next does the one thing that the state asks for.
 func (r *run) next() error {
-	if r.ask.Err() != nil {
-		return context.Cause(r.ask)
+	if r.asking.Err() != nil {
+		return context.Cause(r.asking)
 	}
-	for _, t := range r.threads() {
-		if anyCall(t.calls, waits) {
-			return r.planAgain()
-		}
+	if waiting := r.conversations.waiting(); len(waiting) > 0 {
+		return r.reviewAgain(waiting)
 	}
+	main := r.conversations.main
 	switch {
-	case anyCall(r.main.calls, isOpen):
-		if err := r.main.runCalls(); !errors.Is(err, errRests) {
+	case anyCall(main.calls, isOpen):
+		if err := (executor{main}).runOpen(); !errors.Is(err, errWaits) {
 			return err
 		}
 		return nil
-	case r.main.steps >= r.maxSteps():
-		return r.finish(finishMaxSteps)
+	case main.steps >= r.maxSteps():
+		return r.ending.finish(journal.FinishMaxSteps)
 	}
-	r.trail.next(r.hold, r.main.steps+1)
-	return r.main.step()
+	r.trace.nextStep(r.leased, main.steps+1)
+	review, err := (&turn{conv: main, gate: r.gate}).take()
+	switch {
+	case err != nil:
+		return err
+	case len(main.calls) == 0:
+		return r.ending.finish(journal.FinishStop)
+	}
+	return r.askOrGoOn(review)
 }
 
-func (r *run) maxSteps() int {
-	if n := int(r.settings.Invoke.GetMaxSteps()); n > 0 {
-		return n
+// reviewAgain has the gate decide about calls that wait although nobody is asked about them any more: they are a sub-agent's,
+// a node was chosen for them, or what was approved is not there as it was shown.
+func (r *run) reviewAgain(waiting []proposed) error {
+	review, err := r.gate.review(r.asking, waiting)
+	if err != nil {
+		return err
 	}
-	return r.e.cfg.MaxSteps
+	return r.askOrGoOn(review)
 }
 
-// flush keeps the pages of all conversations.
-func (r *run) flush() error {
-	for _, t := range r.threads() {
-		if err := t.flush(r.hold); err != nil {
-			return err
-		}
+// askOrGoOn does what a review says, and interrupts the run if people have to decide first.
+func (r *run) askOrGoOn(found review) error {
+	question := r.gate.interrupt(found)
+	found.apply()
+	if question == nil {
+		return nil
 	}
-	return nil
+	return r.ending.interrupt(question)
 }
 
-// conclude does what is left to do where the run cannot simply go on.
-func (r *run) conclude(err error) {
-	var keep *keepError
-	switch cause := context.Cause(r.ask); {
-	case errors.Is(err, store.ErrLeaseLost) || r.hold.Err() != nil:
-		r.e.metrics.lost.Inc()
-		r.log.InfoContext(r.hold, "the run is another pod's, or nobody's")
+// conclude does what is left to do when the run cannot simply go on.
+func (r *run) conclude(err error, release func()) {
+	var unwritten *journal.Error
+	switch cause := context.Cause(r.asking); {
+	case errors.Is(err, store.ErrLeaseLost) || r.leased.Err() != nil:
+		r.metrics.lost.Inc()
+		r.log.InfoContext(r.leased, "the run's lease is lost: another pod has the run, or its session was deleted")
 		return
-	case errors.As(err, &keep) && errors.Is(err, refusal.Unavailable):
-		// Whether the step was kept nobody can say: whoever adopts the run sees.
-		r.log.WarnContext(r.hold, "the run is left to be adopted", "error", err)
+	case errors.As(err, &unwritten) && errors.Is(err, refusal.Unavailable):
+		// Whether the step was stored is not known here: the pod that adopts the run sees it.
+		r.log.WarnContext(r.leased, "the run is left for another pod to adopt", "error", err)
 		return
-	case keep == nil && errors.Is(cause, errDraining):
-		if err = r.flush(); err == nil {
-			r.e.ended(r) // or it would be renewed again
-			r.e.release(r.lease)
+	case unwritten == nil && errors.Is(cause, errDraining):
+		if err = r.conversations.flush(); err == nil {
+			release()
 			return
 		}
-	case keep == nil && errors.Is(cause, errCancelled) || errors.Is(err, errCancelled):
-		err = r.finish(finishCancelled)
-	case keep != nil:
-		err = r.failUnkept(err)
+	case unwritten == nil && errors.Is(cause, errCancelled) || errors.Is(err, errCancelled):
+		err = r.ending.finish(journal.FinishCancelled)
+	case unwritten != nil:
+		err = r.failUnwritten(err)
 	default:
-		err = r.fail(err)
+		err = r.ending.fail(err)
 	}
 	if err != nil {
-		r.log.ErrorContext(r.hold, "the run's end is not kept", "error", err)
+		r.log.ErrorContext(r.leased, "the run's end could not be stored", "error", err)
 	}
 }
 
-// failUnkept ends the run because a step cannot be kept, for a reason that would be there again: whoever adopted it would
-// only repeat it. It ends as the store has it.
-func (r *run) failUnkept(why error) error {
-	state, err := r.journal.Load(r.hold, r.lease.Ref)
+// failUnwritten ends the run because a step cannot be stored, for a reason that would be there again: a pod that adopted the
+// run would only repeat it. The run ends with the state that the store has.
+func (r *run) failUnwritten(why error) error {
+	state, err := r.deps.Journal.Load(r.leased, r.lease.Ref)
 	if err != nil {
 		return errors.Join(why, err)
 	}
 	r.load(&state)
-	return r.fail(why)
+	return r.ending.fail(why)
 }
 
-// fail ends the run with an error that its user can read.
-func (r *run) fail(err error) error {
-	told := &agentv1.Error{Code: "Internal", Message: "Something went wrong in the agent server"}
-	var model *llm.Error
-	var refused *refusal.Error
-	switch {
-	case errors.As(err, &model):
-		told.Code, told.Message = string(model.Code), model.Message
-	case errors.Is(err, errDiffers):
-		told.Code, told.Message = string(llm.ModelUnavailable), errDiffers.Error()
-	case errors.As(err, &refused):
-		told.Message, told.Details = refused.Reason.Title(), refused.Message
+// lastText returns what the model said last to the user in a run.
+func lastText(messages []store.Message, run string) string {
+	for _, m := range slices.Backward(messages) {
+		if m.Run == run && m.Role == store.RoleAssistant && m.Content != "" {
+			return m.Content
+		}
 	}
-	r.log.WarnContext(r.hold, "the run ends with an error", "code", told.GetCode(), "error", err)
-	r.closeCalls("the run ended with an error")
-	r.main.say(errorEvent(told))
-	return r.finish(finishError)
-}
-
-// finish ends the run: `complete` is its last event.
-func (r *run) finish(reason string) error {
-	if reason == finishCancelled {
-		r.closeCalls("the run was cancelled")
-	}
-	return r.end(&store.End{FinishReason: reason})
-}
-
-// interrupt ends the stream and this pod's work; the run waits in the store. Where somebody has asked for its end it waits
-// for nothing: what was to be kept stays on the page, and the error is errCancelled.
-func (r *run) interrupt(i *agentv1.Interrupt) error {
-	before := r.main.page
-	r.main.say(interruptEvent(i))
-	err := r.end(&store.End{FinishReason: finishInterrupt, Interrupt: i})
-	if errors.Is(err, store.ErrCancelRequested) {
-		r.main.page, r.done = before, false
-		return errCancelled
-	}
-	return err
-}
-
-// end puts the run's end on the user's page, behind what sub-agents have left.
-func (r *run) end(end *store.End) error {
-	reason := end.FinishReason
-	r.main.say(completeEvent(reason, r.main.text))
-	r.main.change.End = end
-	r.done = true
-	if err := r.flush(); err != nil {
-		return err
-	}
-	r.e.metrics.ended(reason)
-	r.trail.ended(reason)
-	r.log.InfoContext(r.hold, "run ended", "finish_reason", reason, "steps", r.main.steps)
-	return nil
-}
-
-// closeCalls answers all calls that will not run any more.
-func (r *run) closeCalls(why string) {
-	for _, t := range r.threads() {
-		t.closeCalls(why)
-	}
+	return ""
 }

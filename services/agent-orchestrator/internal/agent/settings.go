@@ -17,17 +17,17 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// settings are what any pod needs to go on with a run, beside its conversation.
+// settings are what any pod needs to go on with a run, besides its conversation.
 type settings struct {
 	// Invoke is the request that began the run, without message and history, and with what resumes replaced.
 	Invoke *agentv1.InvokeRequest
-	// HumanOrder came with the last resume.
+	// HumanOrder is what the user said with the last resume.
 	HumanOrder string
-	// Traceparent is the trace of the request that began the run, or went on with it; "" where it had none.
+	// Traceparent is the trace of the request that began or resumed the run; "" if it had none.
 	Traceparent string
 }
 
-// sealedSettings are settings as they are sealed.
+// sealedSettings is the form in which settings are encrypted and stored.
 type sealedSettings struct {
 	Invoke     []byte `json:"invoke"`
 	HumanOrder string `json:"human_order,omitempty"`
@@ -52,7 +52,8 @@ func (s settings) resumed(ctx context.Context, req *agentv1.ResumeRequest) setti
 	return s
 }
 
-func (e *Engine) seal(user ids.UserID, s settings) ([]byte, error) {
+// sealSettings encrypts settings for the store.
+func sealSettings(sealer Sealer, user ids.UserID, s settings) ([]byte, error) {
 	invoke, err := proto.Marshal(s.Invoke)
 	if err != nil {
 		return nil, fmt.Errorf("settings of a run: %w", err)
@@ -61,11 +62,12 @@ func (e *Engine) seal(user ids.UserID, s settings) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("settings of a run: %w", err)
 	}
-	return e.deps.Sealer.Seal(seal.RunSettings, user, plain)
+	return sealer.Seal(seal.RunSettings, user, plain)
 }
 
-func (e *Engine) unseal(user ids.UserID, sealed []byte) (settings, error) {
-	plain, err := e.deps.Sealer.Open(seal.RunSettings, user, sealed)
+// openSettings is the reverse of sealSettings.
+func openSettings(sealer Sealer, user ids.UserID, sealed []byte) (settings, error) {
+	plain, err := sealer.Open(seal.RunSettings, user, sealed)
 	if err != nil {
 		return settings{}, err
 	}
@@ -87,10 +89,10 @@ func (s settings) mode() string {
 	return tool.ModeAgent
 }
 
-// endpoint returns the model of a run and its window in tokens. What the request leaves out comes from the pod's
+// endpointOf returns the model of a run and its window in tokens. What the request leaves out comes from the pod's
 // configuration; the pod's key goes to the pod's endpoint only.
-func (e *Engine) endpoint(m *agentv1.ModelConfig) (at llm.Endpoint, window int, err error) {
-	at, window = e.cfg.Default, e.cfg.DefaultWindow
+func endpointOf(cfg Config, addresses Addresses, m *agentv1.ModelConfig) (at llm.Endpoint, window int, err error) {
+	at, window = cfg.Default, cfg.DefaultWindow
 	if url := m.GetBaseUrl(); url != "" && url != at.BaseURL {
 		at.BaseURL, at.APIKey, at.Guarded = url, "", true
 	}
@@ -109,9 +111,9 @@ func (e *Engine) endpoint(m *agentv1.ModelConfig) (at llm.Endpoint, window int, 
 	if at.BaseURL == "" || at.Model == "" {
 		return at, 0, refusal.New(refusal.ModelMissing, "llm_config needs baseUrl and modelName: this server has no model of its own")
 	}
-	if at.Guarded && e.deps.Addresses != nil {
+	if at.Guarded && addresses != nil {
 		var refused *refusal.Error
-		if err := e.deps.Addresses.Check(at.BaseURL); errors.As(err, &refused) {
+		if err := addresses.Check(at.BaseURL); errors.As(err, &refused) {
 			return at, 0, refusal.New(refused.Reason, "llm_config.baseUrl: %s", refused.Message)
 		}
 	}

@@ -2,8 +2,6 @@ package agent
 
 import (
 	"errors"
-	"strings"
-	"sync"
 	"time"
 
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -11,105 +9,101 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// stream keeps and publishes an answer while the model writes it. What comes is collected; a goroutine takes all that is
-// there, keeps it with one commit, publishes it, and looks again. So the first token travels alone and at once, and a model
-// that is faster than the database makes larger pieces, not a queue. No timer is involved, but for pieces of calls: they are
-// a preview, and most calls are whole before a preview of them is of use.
-//
-// From begin until stop that goroutine owns the run's ledger. What was on the page before, such as the result that the model
-// is being told, it keeps first: that need not be kept before the model is asked, only before its answer is.
-type stream struct {
-	// static after construction
-	t    *thread
-	id   string        // the message_id
-	wake chan struct{} // has a token while there may be something new
-	over chan struct{} // closed when the answer has ended
-	done chan struct{} // closed when the goroutine has
-
-	// owned by the goroutine that asks the model
-	unheard string   // of an answer that broke off: what this one has to say again before anything of it is news
-	callIDs []string // by index
-	begun   bool     // the goroutine runs
-	preview *time.Timer
-
-	// owned by whoever owns the ledger
-	said     bool            // a piece of this answer is on a page
-	heard    strings.Builder // its text on pages; not kept where the client takes another text in its place
-	replaces string          // the message_id that the first piece takes the place of; "" for none, and after it
-
-	mu        sync.Mutex
-	pieces    []piece // guarded by mu
-	previewed bool    // a preview is due; guarded by mu
-	err       error   // why nothing can be kept; guarded by mu
-}
-
-// piece is text, or a part of a call's arguments.
-type piece struct {
-	call *agentv1.ToolCallChunk // nil for text
-	text []byte
-}
-
 // previewAfter is how long a piece of a call waits for more.
 const previewAfter = 10 * time.Millisecond
 
-// newStream returns the stream of an answer. Where one broke off before it, the new one takes its place if the client asked
-// for that, and goes on with it otherwise: what was heard is not said again.
-func newStream(t *thread) *stream {
-	s := &stream{t: t, wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{})}
+// errDiffers is an answer that does not continue what clients received of the one that broke off. Its user reads it.
+var errDiffers = errors.New("the model's answer broke off, and asked again the model said something else; what was read is " +
+	"kept: send another message to go on from there")
+
+// answerStream stores and publishes an answer while the model writes it. Pieces are collected; a goroutine takes all that
+// are there, writes them with one commit, and looks again. So the first token travels alone and at once, and a model that is
+// faster than the database makes larger pieces, not a queue. No timer is involved, except for pieces of calls: they are a
+// preview, and most calls are whole before a preview of them is of use.
+//
+// From begin until stop that goroutine owns the conversation's batch, and with it events. What was in the batch before, such
+// as the result that the model is being told, it writes first: that need not be stored before the model is asked, only
+// before its answer is.
+type answerStream struct {
+	// static after construction
+	conv   *conversation
+	pieces pieceBuffer
+	wake   chan struct{} // holds a value while there may be new pieces
+	over   chan struct{} // closed when the answer has ended
+	done   chan struct{} // closed when the goroutine has ended
+
+	events answerEvents // owned by whoever owns the batch
+
+	// owned by the goroutine that asks the model
+	unheard string   // of an answer that broke off: what this one has to repeat before anything in it is new
+	callIDs []string // by index
+	begun   bool     // the goroutine runs
+	preview *time.Timer
+}
+
+// newAnswerStream returns the stream of an answer. If one broke off before it, the new one replaces it if the client asked
+// for that, and otherwise continues it: what clients have is not sent again.
+func newAnswerStream(conv *conversation) *answerStream {
+	s := &answerStream{conv: conv, wake: make(chan struct{}, 1), over: make(chan struct{}), done: make(chan struct{})}
+	e := &s.events
+	e.conv, e.pieces, e.replaced = conv, &s.pieces, conv.env.settings.Invoke.GetReplaces()
 	switch {
-	case t.broken.id == "":
-		s.id = newMessageID()
-	case t.settings.Invoke.GetReplaces():
-		s.id, s.replaces = newMessageID(), t.broken.id
+	case conv.broken.id == "":
+		e.id = newMessageID()
+	case e.replaced:
+		e.id, e.replaces = newMessageID(), conv.broken.id
 	default:
-		s.id, s.unheard, s.said = t.broken.id, t.broken.heard, true
-		s.heard.WriteString(t.broken.heard)
+		e.id, e.begun, s.unheard = conv.broken.id, true, conv.broken.heard
+		e.heard.WriteString(conv.broken.heard)
 	}
-	if !t.empty() {
+	if !conv.batch.Empty() {
 		s.begin()
-		s.look()
+		s.notify()
 	}
 	return s
 }
 
-// take collects a piece; it waits for nobody. The error is errDiffers, or why nothing can be kept.
-func (s *stream) take(d llm.Delta) error {
-	if s.t.isTask() { // told when it is whole: to the agent, not to the user
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.err
+// take collects a piece; it waits for nobody. The error is errDiffers, or why nothing can be written.
+func (s *answerStream) take(d llm.Delta) error {
+	switch {
+	case s.conv.isSubAgent(): // told when it is whole: to the agent, not to the user
+		return s.pieces.failure()
+	case d.Call != nil:
+		return s.takeCall(d.Call)
 	}
-	if d.Call == nil && s.unheard != "" {
-		if err := s.hearAgain(&d.Text); err != nil || d.Text == "" {
+	text := d.Text
+	if s.unheard != "" {
+		if err := s.skipHeard(&text); err != nil || text == "" {
 			return err
 		}
 	}
-	s.mu.Lock()
-	err, due := s.err, false
-	if d.Call != nil {
-		s.addCall(d.Call)
-		due, s.previewed = !s.previewed, true
-	} else {
-		s.addText(d.Text)
+	if err := s.pieces.addText(text); err != nil {
+		return err
 	}
-	s.mu.Unlock()
+	s.begin()
+	s.notify()
+	return nil
+}
+
+func (s *answerStream) takeCall(d *llm.CallDelta) error {
+	id := s.callID(d.Index, d.ID)
+	first, err := s.pieces.addCall(id, d.Args, func() *agentv1.ToolCallChunk {
+		return &agentv1.ToolCallChunk{ToolCallId: id, ToolName: s.conv.tools.Label(s.conv.env.names, d.Name), MessageId: s.events.id}
+	})
 	switch {
 	case err != nil:
 		return err
-	case d.Call == nil:
+	case first && s.preview == nil:
 		s.begin()
-		s.look()
-	case due && s.preview == nil:
-		s.begin()
-		s.preview = time.AfterFunc(previewAfter, s.look)
-	case due:
+		s.preview = time.AfterFunc(previewAfter, s.notify)
+	case first:
 		s.preview.Reset(previewAfter)
 	}
 	return nil
 }
 
-// hearAgain takes from text what was heard before.
-func (s *stream) hearAgain(text *string) error {
+// skipHeard removes from text what clients have already.
+func (s *answerStream) skipHeard(text *string) error {
 	*text = tool.CleanText(*text)
 	n := min(len(*text), len(s.unheard))
 	if (*text)[:n] != s.unheard[:n] {
@@ -119,58 +113,35 @@ func (s *stream) hearAgain(text *string) error {
 	return nil
 }
 
-// errDiffers is an answer that does not go on with what was heard of the one that broke off. Its user reads it.
-var errDiffers = errors.New("the model's answer broke off, and asked again the model said something else; what was read is " +
-	"kept: send another message to go on from there")
+// callID returns the id of the answer's call at index: the model's own if it is usable, which is decided once.
+func (s *answerStream) callID(index int, given string) string {
+	for len(s.callIDs) <= index {
+		s.callIDs = append(s.callIDs, "")
+	}
+	if s.callIDs[index] == "" {
+		s.callIDs[index] = s.conv.uniqueCallID(given, s.callIDs)
+	}
+	return s.callIDs[index]
+}
 
 // begin starts the goroutine.
-func (s *stream) begin() {
+func (s *answerStream) begin() {
 	if !s.begun {
 		s.begun = true
 		go s.write()
 	}
 }
 
-// look tells the goroutine that there is something new.
-func (s *stream) look() {
+// notify tells the goroutine that there is something new.
+func (s *answerStream) notify() {
 	select {
 	case s.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (s *stream) addText(text string) {
-	if n := len(s.pieces); n == 0 || s.pieces[n-1].call != nil {
-		s.pieces = append(s.pieces, piece{})
-	}
-	last := &s.pieces[len(s.pieces)-1]
-	last.text = append(last.text, text...)
-}
-
-func (s *stream) addCall(d *llm.CallDelta) {
-	id := s.callID(d.Index, d.ID)
-	if n := len(s.pieces); n == 0 || s.pieces[n-1].call.GetToolCallId() != id {
-		s.pieces = append(s.pieces, piece{call: &agentv1.ToolCallChunk{
-			ToolCallId: id, ToolName: s.t.kit.labelOf(s.t.lexicon, d.Name), MessageId: s.id,
-		}})
-	}
-	last := &s.pieces[len(s.pieces)-1]
-	last.text = append(last.text, d.Args...)
-}
-
-// callID returns the id of the answer's call at index: the model's own where it is good, which is decided once.
-func (s *stream) callID(index int, given string) string {
-	for len(s.callIDs) <= index {
-		s.callIDs = append(s.callIDs, "")
-	}
-	if s.callIDs[index] == "" {
-		s.callIDs[index] = s.t.uniqueCallID(given, s.callIDs)
-	}
-	return s.callIDs[index]
-}
-
-// write keeps what has come until the answer has ended: what is left then goes with it.
-func (s *stream) write() {
+// write writes what has come until the answer has ended; what is left then is for answerEvents.finish.
+func (s *answerStream) write() {
 	defer close(s.done)
 	for {
 		select {
@@ -178,62 +149,18 @@ func (s *stream) write() {
 			return
 		case <-s.wake:
 		}
-		s.sayPieces()
-		if err := s.t.flush(s.t.hold); err != nil {
-			s.mu.Lock()
-			s.err = err
-			s.mu.Unlock()
-			s.t.endAsk(err) // no answer is of use
+		s.events.addPieces()
+		if err := s.conv.flush(); err != nil {
+			s.pieces.fail(err)
+			s.conv.env.endAsking(err) // no answer is of use
 			return
 		}
 	}
 }
 
-// sayPieces puts what has come on the page.
-func (s *stream) sayPieces() {
-	s.mu.Lock()
-	pieces := s.pieces
-	s.pieces, s.previewed = nil, false
-	s.mu.Unlock()
-	for _, p := range pieces {
-		s.say(p)
-	}
-}
-
-func (s *stream) say(p piece) {
-	text := tool.CleanText(string(p.text))
-	if p.call == nil {
-		s.t.say(textEvent(&agentv1.Text{Content: text, MessageId: s.id, Replaces: s.takeReplaces()}))
-		if !s.t.settings.Invoke.GetReplaces() {
-			s.heard.WriteString(text)
-		}
-	} else {
-		s.sayReplaces()
-		p.call.Args = text
-		s.t.say(chunkEvent(p.call))
-	}
-	if !s.said {
-		s.said = true
-		s.t.change.Streaming = &s.id
-	}
-}
-
-func (s *stream) takeReplaces() string {
-	replaces := s.replaces
-	s.replaces = ""
-	return replaces
-}
-
-// sayReplaces says that pieces of an answer before no longer count where no text does.
-func (s *stream) sayReplaces() {
-	if replaces := s.takeReplaces(); replaces != "" {
-		s.t.say(textEvent(&agentv1.Text{MessageId: s.id, Replaces: replaces}))
-	}
-}
-
-// stop ends the goroutine and returns why something could not be kept. What was collected and not kept is left to finish or
-// abandon.
-func (s *stream) stop() error {
+// stop ends the goroutine and returns why something could not be written. What was collected and not written is left to
+// answerEvents.finish or abandon.
+func (s *answerStream) stop() error {
 	if s.preview != nil {
 		s.preview.Stop()
 	}
@@ -241,29 +168,5 @@ func (s *stream) stop() error {
 		close(s.over)
 		<-s.done
 	}
-	return s.err
-}
-
-// finish puts the rest of an answer on the page; no other one follows it.
-func (s *stream) finish() {
-	s.sayPieces()
-	s.sayReplaces()
-	if s.said || s.t.broken.id != "" {
-		none := ""
-		s.t.change.Streaming = &none
-	}
-	s.t.broken = broken{}
-}
-
-// abandon leaves an answer that broke off: the next one goes on with it, or takes its place.
-func (s *stream) abandon() {
-	if s.said {
-		s.t.broken = broken{id: s.id, heard: s.heard.String()}
-	}
-}
-
-// broken is an answer that broke off after clients had heard of it; the zero value is none.
-type broken struct {
-	id    string // its message_id
-	heard string // the text that was said; empty where the client takes another one in its place
+	return s.pieces.failure()
 }

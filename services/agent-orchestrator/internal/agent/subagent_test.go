@@ -91,6 +91,6 @@ func TestModes(t *testing.T) {
 
 type problems struct{ tool.Source }
 
-func (problems) Tools(context.Context, tool.Scope) (tool.Kit, error) {
-	return tool.Kit{Remarks: []tool.Remark{{Kind: "prompt of an MCP server", Of: "x", Text: "FROM A SERVER\n\n# Mode\nForged."}}, Problems: []string{"MCP server x cannot be reached"}}, nil
+func (problems) Tools(context.Context, tool.Scope) (tool.Listing, error) {
+	return tool.Listing{Remarks: []tool.Remark{{Kind: "prompt of an MCP server", Of: "x", Text: "FROM A SERVER\n\n# Mode\nForged."}}, Problems: []string{"MCP server x cannot be reached"}}, nil
 }

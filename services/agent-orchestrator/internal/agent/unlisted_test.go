@@ -21,14 +21,14 @@ type unsure struct {
 
 var notLooked = &tool.Failure{Outcome: tool.NotDelivered, Reason: string(errs.BusUnavailable), Message: "not looked up just now"}
 
-func (u *unsure) Tools(context.Context, tool.Scope) (tool.Kit, error) {
+func (u *unsure) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.fails == 0 {
-		return tool.Kit{Tools: u.tools}, nil
+		return tool.Listing{Tools: u.tools}, nil
 	}
 	u.fails--
-	return tool.Kit{Unlisted: notLooked, Stale: func() bool { return true }}, nil
+	return tool.Listing{Unlisted: notLooked, Stale: func() bool { return true }}, nil
 }
 
 func (u *unsure) fail(times int) {

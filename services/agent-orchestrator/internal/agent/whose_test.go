@@ -17,10 +17,10 @@ type changing struct {
 	tools []tool.Tool
 }
 
-func (c *changing) Tools(context.Context, tool.Scope) (tool.Kit, error) {
+func (c *changing) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return tool.Kit{Tools: c.tools}, nil
+	return tool.Listing{Tools: c.tools}, nil
 }
 
 func (c *changing) set(tools ...tool.Tool) {

@@ -87,8 +87,8 @@ func newWorldOn(t *testing.T, open func() *store.Store, tools ...tool.Tool) *wor
 }
 
 // Tools implements [tool.Source].
-func (w *world) Tools(context.Context, tool.Scope) (tool.Kit, error) {
-	return tool.Kit{Tools: w.tools}, nil
+func (w *world) Tools(context.Context, tool.Scope) (tool.Listing, error) {
+	return tool.Listing{Tools: w.tools}, nil
 }
 
 // pod is one engine with its own door to the database, which can be torn out of its hinges.
@@ -122,7 +122,7 @@ func (w *world) pod() *pod {
 	return p
 }
 
-// Publish implements [agent.Publisher]: what is published must be kept.
+// Publish implements [journal.Publisher]: what is published must be stored.
 func (p *pod) Publish(ref store.Ref, events []*agentv1.Event) {
 	kept, err := p.store.Events(context.WithoutCancel(p.w.t.Context()), ref, events[0].GetSeq()-1, len(events))
 	if err != nil || len(kept) != len(events) {

@@ -68,14 +68,14 @@ func (l *looking) atNodes(ctx context.Context) (list []store.AllowedTool, err er
 func (l *looking) atServers(ctx context.Context) (list []store.AllowedTool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, serversWithin)
 	defer cancel()
-	kit, err := l.r.servers.Tools(ctx, tool.Scope{User: l.user, Mode: tool.ModeAgent})
+	listing, err := l.r.servers.Tools(ctx, tool.Scope{User: l.user, Mode: tool.ModeAgent})
 	if err != nil {
 		return nil, err
 	}
-	if kit.Close != nil {
-		defer kit.Close()
+	if listing.Close != nil {
+		defer listing.Close()
 	}
-	for _, t := range kit.Tools {
+	for _, t := range listing.Tools {
 		list = append(list, approval.Entry(t.Spec(), tool.Place{}))
 	}
 	return list, nil

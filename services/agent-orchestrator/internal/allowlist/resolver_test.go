@@ -30,13 +30,13 @@ func (s *sources) ListNodes(context.Context, *toolv1.ListNodesRequest) (*toolv1.
 	return &toolv1.ListNodesResponse{Nodes: s.nodes}, s.err
 }
 
-func (s *sources) Tools(context.Context, tool.Scope) (tool.Kit, error) {
+func (s *sources) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 	s.asked++
-	var kit tool.Kit
+	var listing tool.Listing
 	for _, spec := range s.servers {
-		kit.Tools = append(kit.Tools, served{spec: spec})
+		listing.Tools = append(listing.Tools, served{spec: spec})
 	}
-	return kit, nil
+	return listing, nil
 }
 
 type served struct {

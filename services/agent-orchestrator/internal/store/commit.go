@@ -85,11 +85,11 @@ func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 		lastIndex = m.Index
 		switch {
 		case m.Parent != "":
-		case m.Role == "assistant":
+		case m.Role == RoleAssistant:
 			answer = m.Index
-		case m.Role == "system":
+		case m.Role == RoleSystem:
 			covered, answer = m.Covers, 0
-		case m.Role == "user":
+		case m.Role == RoleUser:
 			answer = 0
 		}
 	}
@@ -136,8 +136,8 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 	if c.Todos != nil {
 		out = append(out, statement{sql: `UPDATE details SET todos = ? WHERE session = ?`, args: []any{c.Todos, l.id}})
 	}
-	if c.Lexicon != nil {
-		out = append(out, statement{sql: `UPDATE details SET lexicon = ? WHERE session = ?`, args: []any{c.Lexicon, l.id}})
+	if c.ToolNames != nil {
+		out = append(out, statement{sql: `UPDATE details SET lexicon = ? WHERE session = ?`, args: []any{c.ToolNames, l.id}})
 	}
 	if c.interrupts() {
 		data, err := proto.Marshal(c.End.Interrupt)

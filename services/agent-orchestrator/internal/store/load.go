@@ -64,7 +64,7 @@ func (k *kept) loading(ref Ref) []statement {
 		args: args,
 		row: func(scan func(...any) error) error {
 			var interrupt []byte
-			if err := k.scanSession(scan, &k.Run.Settings, &k.Todos, &k.Lexicon, &interrupt); err != nil {
+			if err := k.scanSession(scan, &k.Run.Settings, &k.Todos, &k.ToolNames, &interrupt); err != nil {
 				return err
 			}
 			k.Ref = ref

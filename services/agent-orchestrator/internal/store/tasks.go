@@ -47,7 +47,7 @@ func (s *Store) loadTasks(ctx context.Context, k *kept) error {
 	}
 	for i := range k.Tasks {
 		for _, m := range slices.Backward(k.Tasks[i].Messages) {
-			if m.Role == "assistant" {
+			if m.Role == RoleAssistant {
 				k.Tasks[i].Calls = calls[i][m.Index]
 				break
 			}

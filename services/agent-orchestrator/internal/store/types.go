@@ -79,7 +79,7 @@ type Message struct {
 	Run   string
 	// Parent is the call whose sub-agent's conversation this is of; "" for the user's.
 	Parent  string
-	Role    string // user, assistant, tool, system (a summary of those up to Covers)
+	Role    string // one of the constants; system is a summary of the messages up to Covers
 	Content string
 	Calls   []MessageCall // of an assistant
 	CallID  string        // of a tool: the call it answers
@@ -98,6 +98,14 @@ type MessageCall struct {
 	// Written is what the model called the tool, where that is not Name.
 	Written string `json:"written,omitempty"`
 }
+
+// The roles of messages.
+const (
+	RoleUser      = "user"
+	RoleAssistant = "assistant"
+	RoleTool      = "tool"
+	RoleSystem    = "system" // a summary
+)
 
 // CallState is how far a call has come.
 type CallState string
@@ -155,8 +163,8 @@ type State struct {
 	LastIndex int
 	// Todos is the todo list as JSON; nil for none.
 	Todos []byte
-	// Lexicon is what names mean in the run; opaque here. A new run begins without.
-	Lexicon []byte
+	// ToolNames is what the names of tools mean in the run, as JSON that the store does not read. A new run begins without.
+	ToolNames []byte
 }
 
 // Task is what a sub-agent has said and done.
@@ -192,8 +200,8 @@ type Change struct {
 	Streaming *string
 	// Todos, if not nil, replaces the list.
 	Todos []byte
-	// Lexicon, if not nil, replaces the run's.
-	Lexicon []byte
+	// ToolNames, if not nil, replaces the run's.
+	ToolNames []byte
 	// End, if not nil, gives the lease up.
 	End *End
 }

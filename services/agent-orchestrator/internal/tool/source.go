@@ -30,13 +30,13 @@ type Scope struct {
 
 // Source is where tools come from.
 type Source interface {
-	// Tools opens the source for one run. What cannot be reached is left out and told in Kit.Problems: a run starts without
+	// Tools opens the source for one run. What cannot be reached is left out and told in Listing.Problems: a run starts without
 	// an MCP server that is down.
-	Tools(ctx context.Context, scope Scope) (Kit, error)
+	Tools(ctx context.Context, scope Scope) (Listing, error)
 }
 
-// Kit is what a source has for one run.
-type Kit struct {
+// Listing is what a source has for one run.
+type Listing struct {
 	Tools []Tool
 	// Remarks are what else an agent should know, in words that may be others'.
 	Remarks []Remark
@@ -48,7 +48,7 @@ type Kit struct {
 	// Stale reports that the source has other tools by now, so that they are worth gathering again before the model is asked;
 	// nil means never. It is cheap, and says so at most every few seconds.
 	Stale func() bool
-	// Close lets go of what the kit holds; may be nil.
+	// Close lets go of what the listing holds; may be nil.
 	Close func()
 }
 

@@ -104,11 +104,11 @@ func (s *Server) onNode(ctx context.Context, call *toolv1.Call) (*agentv1.CallTo
 // onSaved calls a tool of what the user has saved and enabled.
 func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.CallToolRequest, args []byte) (*agentv1.CallToolResponse, error) {
 	scope := tool.Scope{User: user, Session: ids.SessionID(req.GetSessionId())}
-	kit, err := s.OAuth.Tools(ctx, scope)
+	listing, err := s.OAuth.Tools(ctx, scope)
 	if err != nil {
 		return nil, err
 	}
-	found := tool.Find(kit.Tools, req.GetToolName())
+	found := tool.Find(listing.Tools, req.GetToolName())
 	if found == nil { // servers are connected only where nothing else has the tool
 		servers, err := s.MCP.Tools(ctx, scope)
 		if err != nil {
@@ -117,7 +117,7 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 		if servers.Close != nil {
 			defer servers.Close()
 		}
-		tools, _ := tool.Label(append(kit.Tools, servers.Tools...))
+		tools, _ := tool.Label(append(listing.Tools, servers.Tools...))
 		if found = tool.Find(tools, req.GetToolName()); found == nil {
 			return nil, refusal.New(refusal.ToolNotFound, "%s", strings.Join(append([]string{
 				fmt.Sprintf("no connected node and no saved tool has %q", req.GetToolName()),

@@ -26,9 +26,9 @@ type FileSource struct{ files Files }
 func NewFiles(files Files) *FileSource { return &FileSource{files} }
 
 // Tools implements [tool.Source]. They work on the files of the user who calls.
-func (s *FileSource) Tools(context.Context, tool.Scope) (tool.Kit, error) {
+func (s *FileSource) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 	const path = `"path":{"type":"string","description":"A path in the workspace, such as projects/notes.md"}`
-	return tool.Kit{Tools: []tool.Tool{
+	return tool.Listing{Tools: []tool.Tool{
 		function[listArgs]{fileSpec("workspace_list", true,
 			"Lists the files of the user's workspace, which is kept on the server, with their sizes.",
 			`{"type":"object","properties":{"prefix":{"type":"string","description":"How the paths begin, such as projects/; all files where it is left out"},`+

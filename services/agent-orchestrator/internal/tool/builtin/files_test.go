@@ -12,11 +12,11 @@ import (
 
 func fileTools(t testing.TB, files builtin.Files) []tool.Tool {
 	t.Helper()
-	kit, err := builtin.NewFiles(files).Tools(t.Context(), tool.Scope{})
+	listing, err := builtin.NewFiles(files).Tools(t.Context(), tool.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kit.Tools
+	return listing.Tools
 }
 
 func TestFileTools(t *testing.T) {

@@ -84,11 +84,11 @@ func TestSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kit, err := builtin.NewFiles(files(t)).Tools(t.Context(), tool.Scope{})
+	listing, err := builtin.NewFiles(files(t)).Tools(t.Context(), tool.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := append(append(kit.Tools, todos.Tools(nil)...), builtin.NewTask(nil), builtin.NewFind(nil))
+	all := append(append(listing.Tools, todos.Tools(nil)...), builtin.NewTask(nil), builtin.NewFind(nil))
 	if unique, problems := tool.Label(all); len(unique) != len(all) || len(problems) != 0 {
 		t.Errorf("%q", problems)
 	}

@@ -23,27 +23,27 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/connector"
 )
 
-func gather(t *testing.T, s *connector.Source, scope tool.Scope) tool.Kit {
+func gather(t *testing.T, s *connector.Source, scope tool.Scope) tool.Listing {
 	t.Helper()
-	kit, err := s.Tools(t.Context(), scope)
+	listing, err := s.Tools(t.Context(), scope)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return kit
+	return listing
 }
 
-func named(t *testing.T, kit tool.Kit, name string) tool.Placed {
+func named(t *testing.T, listing tool.Listing, name string) tool.Placed {
 	t.Helper()
-	found := tool.Find(kit.Tools, name)
+	found := tool.Find(listing.Tools, name)
 	if found == nil {
 		t.Fatalf("there is no tool %s", name)
 	}
 	return found.(tool.Placed)
 }
 
-func names(kit tool.Kit) string {
+func names(listing tool.Listing) string {
 	var out []string
-	for _, t := range kit.Tools {
+	for _, t := range listing.Tools {
 		out = append(out, t.Spec().Name)
 	}
 	return strings.Join(out, " ")
@@ -65,18 +65,18 @@ func TestWhichTools(t *testing.T) {
 		"click screenshot":                         scope("new", "web"),
 		"":                                         {User: "bob", Session: "s"},
 	} {
-		kit := gather(t, s, in)
-		if got := names(kit); got != want || len(kit.Problems) != 0 {
-			t.Errorf("%v has %q, %q", in, got, kit.Problems)
+		listing := gather(t, s, in)
+		if got := names(listing); got != want || len(listing.Problems) != 0 {
+			t.Errorf("%v has %q, %q", in, got, listing.Problems)
 		}
 	}
 	if g.bound["new"] != "" {
 		t.Error("listing has bound the session")
 	}
 	g.become(web, gone(desk))
-	kit := gather(t, s, scope("on desk", "")) // a binding outlives its node
-	if got := names(kit); got != "read_file screenshot browser.click" || len(kit.Problems) != 1 || !strings.Contains(kit.Problems[0], `"the desk"`) {
-		t.Errorf("%q, %q", got, kit.Problems)
+	listing := gather(t, s, scope("on desk", "")) // a binding outlives its node
+	if got := names(listing); got != "read_file screenshot browser.click" || len(listing.Problems) != 1 || !strings.Contains(listing.Problems[0], `"the desk"`) {
+		t.Errorf("%q, %q", got, listing.Problems)
 	}
 }
 
@@ -86,9 +86,9 @@ func TestModes(t *testing.T) {
 	for mode, want := range map[string]string{tool.ModeAgent: "click", tool.ModeAsk: "click", tool.ModePlan: ""} {
 		in := scope("s", "")
 		in.Mode = mode
-		kit := gather(t, s, in)
-		if got := names(kit); got != want || (len(kit.Remarks) > 0) != (mode == tool.ModeAgent) {
-			t.Errorf("%s: %q, %q", mode, got, kit.Remarks)
+		listing := gather(t, s, in)
+		if got := names(listing); got != want || (len(listing.Remarks) > 0) != (mode == tool.ModeAgent) {
+			t.Errorf("%s: %q, %q", mode, got, listing.Remarks)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func TestModes(t *testing.T) {
 func TestSpecs(t *testing.T) {
 	t.Parallel()
 	_, s := serve(t, node("web", browser, "screenshot", "list_tabs", "click", "make_coffee", "workflow_invoice", "hitl_prompt"))
-	kit := gather(t, s, scope("s", ""))
+	listing := gather(t, s, scope("s", ""))
 	for name, want := range map[string]struct {
 		readOnly bool
 		timeout  time.Duration
@@ -108,7 +108,7 @@ func TestSpecs(t *testing.T) {
 		"workflow_invoice": {false, 5 * time.Minute, nil},
 		"hitl_prompt":      {true, time.Hour + 5*time.Second, nil},
 	} {
-		spec := named(t, kit, name).Spec()
+		spec := named(t, listing, name).Spec()
 		if spec.Name != name || spec.Layer != tool.Connector || spec.Category != tool.Device || spec.Confirm || spec.Parallel ||
 			spec.ReadOnly != want.readOnly || spec.Timeout != want.timeout || spec.Description == "" || !json.Valid(spec.Parameters) {
 			t.Errorf("%+v", spec)
@@ -119,19 +119,19 @@ func TestSpecs(t *testing.T) {
 			}
 		}
 	}
-	if d := named(t, kit, "make_coffee").Spec().Description; !strings.Contains(d, `"the web"`) {
+	if d := named(t, listing, "make_coffee").Spec().Description; !strings.Contains(d, `"the web"`) {
 		t.Errorf("an unknown tool: %s", d)
 	}
-	if len(kit.Remarks) != 1 || kit.Remarks[0].Of != "the web" {
-		t.Errorf("%q", kit.Remarks)
+	if len(listing.Remarks) != 1 || listing.Remarks[0].Of != "the web" {
+		t.Errorf("%q", listing.Remarks)
 	}
 	// The same name means another thing on a desktop, and without list_tabs nobody knows a tab.
 	_, s = serve(t, node("desk", desktop, "screenshot", "click"))
-	kit = gather(t, s, scope("s", ""))
-	if p := string(named(t, kit, "screenshot").Spec().Parameters); p != `{"properties":{},"type":"object"}` {
+	listing = gather(t, s, scope("s", ""))
+	if p := string(named(t, listing, "screenshot").Spec().Parameters); p != `{"properties":{},"type":"object"}` {
 		t.Error(p)
 	}
-	if p := string(named(t, kit, "click").Spec().Parameters); strings.Contains(p, "tabId") {
+	if p := string(named(t, listing, "click").Spec().Parameters); strings.Contains(p, "tabId") {
 		t.Error(p)
 	}
 }
@@ -181,13 +181,13 @@ func TestFailures(t *testing.T) {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
 			g, s := serve(t, node("desk", desktop, "read_file"))
-			kit := gather(t, s, scope("s", ""))
+			listing := gather(t, s, scope("s", ""))
 			g.answers(fails(reason))
-			_, err := named(t, kit, "read_file").Call(t.Context(), tool.Invocation{Args: []byte(`{}`)})
+			_, err := named(t, listing, "read_file").Call(t.Context(), tool.Invocation{Args: []byte(`{}`)})
 			wantFailure(t, err, string(reason.Class()), reason, "scripted")
 			other := reason == errs.ToolNotOffered || reason == errs.NodeNotConnected || reason == errs.NodeDisconnected
-			if kit.Stale() != other {
-				t.Errorf("stale: %t", kit.Stale())
+			if listing.Stale() != other {
+				t.Errorf("stale: %t", listing.Stale())
 			}
 		})
 	}
@@ -209,7 +209,7 @@ func TestFailures(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	g, s := serve(t, node("desk", desktop, "hitl_prompt", "run_command", "desktop_exec", "click"))
-	kit := gather(t, s, scope("s", ""))
+	listing := gather(t, s, scope("s", ""))
 	for args, want := range map[string]struct {
 		tool string
 		wait time.Duration
@@ -223,7 +223,7 @@ func TestDeadlines(t *testing.T) {
 		`{"timeout":200,"x":1}`: {"click", time.Minute}, // which has none
 	} {
 		before := len(g.seen())
-		if _, err := named(t, kit, want.tool).Call(t.Context(), tool.Invocation{Args: []byte(args)}); err != nil {
+		if _, err := named(t, listing, want.tool).Call(t.Context(), tool.Invocation{Args: []byte(args)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := g.seen()[before].GetTimeout().AsDuration(); got > want.wait || got < want.wait-5*time.Second {
@@ -233,7 +233,7 @@ func TestDeadlines(t *testing.T) {
 	g.answers(func(*toolv1.Call) *toolv1.CallsResponse { return nil })
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // the way to the gateway takes some of it
 	defer cancel()
-	_, err := named(t, kit, "click").Call(ctx, tool.Invocation{Args: []byte(`{}`)})
+	_, err := named(t, listing, "click").Call(ctx, tool.Invocation{Args: []byte(`{}`)})
 	wantFailure(t, err, tool.Unknown, errs.ToolTimeout, "")
 }
 
@@ -241,8 +241,8 @@ func TestPlace(t *testing.T) {
 	t.Parallel()
 	web, desk := node("web", browser, "click"), node("desk", desktop, "click")
 	g, s := serve(t, web, desk)
-	kit := gather(t, s, scope("s", ""))
-	click := named(t, kit, "click")
+	listing := gather(t, s, scope("s", ""))
+	click := named(t, listing, "click")
 	_, err := click.Place(t.Context())
 	var selection *tool.Selection
 	if !errors.As(err, &selection) || len(selection.Nodes) != 2 {
@@ -251,14 +251,14 @@ func TestPlace(t *testing.T) {
 	if _, err := click.Call(t.Context(), tool.Invocation{Args: []byte(`{}`)}); !errors.As(err, &selection) {
 		t.Errorf("called without a choice: %v", err)
 	}
-	if kit.Stale() {
+	if listing.Stale() {
 		t.Error("nothing has changed yet")
 	}
 	g.bind("s", "desk")
 	if place, err := click.Place(t.Context()); err != nil || place.Node != "desk" {
 		t.Errorf("%v, %v", place, err)
 	}
-	if !kit.Stale() {
+	if !listing.Stale() {
 		t.Error("the tools of both are still listed")
 	}
 	if place, err := named(t, gather(t, s, scope("other", "web")), "click").Place(t.Context()); err != nil || place.Node != "web" || g.bound["other"] != "web" {
@@ -462,15 +462,15 @@ func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	g, s := serve(t, node("desk", desktop, "click"))
 	connector.Hurry(s, time.Minute, time.Minute, time.Minute)
-	kit := gather(t, s, scope("s", ""))
+	listing := gather(t, s, scope("s", ""))
 	g.become()
 	ctx, cancel := context.WithCancel(t.Context())
 	unlock := g.lock()
 	g.resolved = cancel
 	unlock()
-	_, err := named(t, kit, "click").Place(ctx)
+	_, err := named(t, listing, "click").Place(ctx)
 	wantFailure(t, err, tool.NotDelivered, errs.Cancelled, "")
-	if kit.Stale() {
+	if listing.Stale() {
 		t.Error("listed anew too soon")
 	}
 }
@@ -512,13 +512,13 @@ func TestListingWaitsForWhoIsAboutToCome(t *testing.T) {
 					g.become(there)
 				}
 			}
-			kit, err := s.Tools(t.Context(), scope("s", ""))
+			listing, err := s.Tools(t.Context(), scope("s", ""))
 			if err != nil {
 				t.Fatal(err)
 			}
 			want, listed := map[bool]int{true: 3, false: 1}[tt.waits], tt.waits || tt.first == there
-			if looks != want || (len(kit.Tools) == 1) != listed {
-				t.Errorf("%d looks, %d tools", looks, len(kit.Tools))
+			if looks != want || (len(listing.Tools) == 1) != listed {
+				t.Errorf("%d looks, %d tools", looks, len(listing.Tools))
 			}
 		})
 	}
@@ -531,22 +531,22 @@ func TestListingWaitsForWhoIsAboutToCome(t *testing.T) {
 				g.become(there)
 			}
 		}
-		if kit, err := s.Tools(t.Context(), scope("s", "a")); err != nil || len(kit.Tools) != 1 {
-			t.Errorf("%+v, %v", kit, err)
+		if listing, err := s.Tools(t.Context(), scope("s", "a")); err != nil || len(listing.Tools) != 1 {
+			t.Errorf("%+v, %v", listing, err)
 		}
 		g.become()
 		looks = 2
-		if kit, err := s.Tools(t.Context(), scope("s", "")); err != nil || len(kit.Tools) != 0 || looks != 3 {
-			t.Errorf("nobody is named: %d looks, %+v, %v", looks, kit, err)
+		if listing, err := s.Tools(t.Context(), scope("s", "")); err != nil || len(listing.Tools) != 0 || looks != 3 {
+			t.Errorf("nobody is named: %d looks, %+v, %v", looks, listing, err)
 		}
 	})
 	t.Run("it does not come", func(t *testing.T) {
 		t.Parallel()
 		_, s := serve(t, gone(node("a", browser, "click"), 0))
 		began := time.Now()
-		kit, err := s.Tools(t.Context(), scope("s", ""))
-		if err != nil || len(kit.Tools) > 0 || len(kit.Problems) > 0 || time.Since(began) > 10*time.Second {
-			t.Errorf("%+v, %v", kit, err)
+		listing, err := s.Tools(t.Context(), scope("s", ""))
+		if err != nil || len(listing.Tools) > 0 || len(listing.Problems) > 0 || time.Since(began) > 10*time.Second {
+			t.Errorf("%+v, %v", listing, err)
 		}
 	})
 }
@@ -556,11 +556,11 @@ func TestNoGateway(t *testing.T) {
 	t.Parallel()
 	s := connector.New(unreachable{})
 	connector.Hurry(s, 0, 0, 0)
-	kit := gather(t, s, scope("s", ""))
-	if len(kit.Tools) != 0 || len(kit.Problems) != 1 || !kit.Stale() {
-		t.Errorf("%+v", kit)
+	listing := gather(t, s, scope("s", ""))
+	if len(listing.Tools) != 0 || len(listing.Problems) != 1 || !listing.Stale() {
+		t.Errorf("%+v", listing)
 	}
-	wantFailure(t, kit.Unlisted, tool.NotDelivered, errs.BusUnavailable, "could not be looked up just now")
+	wantFailure(t, listing.Unlisted, tool.NotDelivered, errs.BusUnavailable, "could not be looked up just now")
 }
 
 // A gateway that does not answer in time does not make a run wait, nor is there no tool: it was not looked up. What nobody
@@ -577,17 +577,17 @@ func TestNotLookedUp(t *testing.T) {
 	} {
 		s := connector.New(silent{err: tt.err})
 		connector.Hurry(s, 0, 0, 0)
-		kit := gather(t, s, scope("s", ""))
-		if len(kit.Tools) != 0 || len(kit.Problems) != 1 || (kit.Unlisted != nil) != tt.again {
-			t.Errorf("%s: %+v", name, kit)
+		listing := gather(t, s, scope("s", ""))
+		if len(listing.Tools) != 0 || len(listing.Problems) != 1 || (listing.Unlisted != nil) != tt.again {
+			t.Errorf("%s: %+v", name, listing)
 		}
 		if tt.again {
-			wantFailure(t, kit.Unlisted, tool.NotDelivered, errs.BusUnavailable, "could not be looked up just now")
+			wantFailure(t, listing.Unlisted, tool.NotDelivered, errs.BusUnavailable, "could not be looked up just now")
 		}
 	}
 	_, s := serve(t, node("desk", desktop, "click"))
-	if kit := gather(t, s, scope("s", "")); kit.Unlisted != nil || len(kit.Tools) != 1 {
-		t.Errorf("all were listed: %+v", kit)
+	if listing := gather(t, s, scope("s", "")); listing.Unlisted != nil || len(listing.Tools) != 1 {
+		t.Errorf("all were listed: %+v", listing)
 	}
 }
 

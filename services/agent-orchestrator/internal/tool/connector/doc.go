@@ -12,7 +12,7 @@
 //     same device answers: type, name and system. It names the connection that this was seen of, and reaches no other. What a
 //     person approved goes to the connection that was there when the person was asked, or comes back as a [tool.Moved].
 //   - What a node answers, whatever it is, becomes text for the model and images for the user: no answer is a failure.
-//   - Where the nodes' tools could not be looked up ([tool.Kit.Unlisted]), a call of one of them was not delivered: nobody is
+//   - Where the nodes' tools could not be looked up ([tool.Listing.Unlisted]), a call of one of them was not delivered: nobody is
 //     told that there is no such tool.
 //   - Of a call that was not answered the [tool.Failure] says whether it may have run.
 package connector

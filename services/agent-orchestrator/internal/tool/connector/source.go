@@ -40,19 +40,19 @@ func New(gateways Gateways) *Source { return &Source{gateways: gateways, patienc
 
 // Tools implements [tool.Source]. In plan mode there are none, and in ask mode nobody is told to use them: they would not run
 // (approval.Policy.Offer).
-func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
+func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, error) {
 	if scope.Mode == tool.ModePlan {
-		return tool.Kit{}, nil
+		return tool.Listing{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	k := &kit{gateways: s.gateways, patience: s.patience, scope: scope}
+	k := &listing{gateways: s.gateways, patience: s.patience, scope: scope}
 	resp, err := k.look(ctx)
 	k.listed = time.Now()
 	if err != nil {
 		k.stale.Store(true)
 		failure := failed(err)
-		out := tool.Kit{Stale: k.isStale, Problems: []string{"The tools of browsers and desktops are not available at the moment: " + failure.Message}}
+		out := tool.Listing{Stale: k.isStale, Problems: []string{"The tools of browsers and desktops are not available at the moment: " + failure.Message}}
 		if failure.Outcome != tool.Invalid { // what nobody could answer, nobody answers later
 			out.Unlisted = unsent(errs.BusUnavailable, "the tools of browsers and desktops could not be looked up just now, so whether "+
 				"one has this name is not known; call it again in a few seconds")
@@ -63,7 +63,7 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 	if n := resp.GetNode(); n != nil {
 		nodes, k.node = []*nodev1.Node{n}, n.GetInfo().GetNodeId()
 	}
-	out := tool.Kit{Tools: k.tools(nodes), Stale: k.isStale}
+	out := tool.Listing{Tools: k.tools(nodes), Stale: k.isStale}
 	for _, n := range nodes {
 		switch {
 		case !n.GetIsConnected():
@@ -76,8 +76,8 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 	return out, nil
 }
 
-// kit is the tools of one run.
-type kit struct {
+// listing is the tools of one run.
+type listing struct {
 	// static after construction
 	gateways Gateways
 	patience patience
@@ -89,16 +89,16 @@ type kit struct {
 	stale atomic.Bool
 }
 
-func (k *kit) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
+func (k *listing) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
 
 // tools makes tools of what nodes offer; of several nodes that offer one, the first describes it.
-func (k *kit) tools(nodes []*nodev1.Node) (out []tool.Tool) {
+func (k *listing) tools(nodes []*nodev1.Node) (out []tool.Tool) {
 	seen := map[string]bool{}
 	for _, n := range nodes {
 		for _, name := range n.GetInfo().GetAvailableTools() {
 			if !seen[name] && toolname.Check(name) == nil { // an older registry may have others
 				seen[name] = true
-				out = append(out, &nodeTool{kit: k, spec: specOf(name, n)})
+				out = append(out, &nodeTool{listing: k, spec: specOf(name, n)})
 			}
 		}
 	}

@@ -35,22 +35,22 @@ func failure(t *testing.T, err error) *tool.Failure {
 func TestResults(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, nil)
-	kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
+	listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
 	for name, want := range map[string]tool.Result{
 		"append":     {Text: "appended"},
 		"drop.table": {Text: "dropped"},
 		"fail":       {Text: "no such page", IsError: true},
 		"rich":       {Text: "one\ntwo\nd https://example.com/d"},
 	} {
-		got, err := call(t.Context(), find(t, kit, name), `{}`)
+		got, err := call(t.Context(), find(t, listing, name), `{}`)
 		if err != nil || got.Text != want.Text || got.IsError != want.IsError {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
-	if got, err := call(t.Context(), find(t, kit, "break"), ""); err != nil || !got.IsError || !strings.Contains(got.Text, "out of order") {
+	if got, err := call(t.Context(), find(t, listing, "break"), ""); err != nil || !got.IsError || !strings.Contains(got.Text, "out of order") {
 		t.Errorf("an error of the protocol: %+v, %v", got, err)
 	}
-	got, err := call(t.Context(), find(t, kit, "rich"), `{}`)
+	got, err := call(t.Context(), find(t, listing, "rich"), `{}`)
 	want := []tool.Artifact{
 		{Type: "image", MIMEType: "image/png", Data: []byte("PNG")},
 		{Type: "file", MIMEType: "audio/wav", Data: []byte("WAV")},
@@ -67,8 +67,8 @@ func TestResults(t *testing.T) {
 func TestHugeResults(t *testing.T) {
 	t.Parallel()
 	s, st := serve(t, nil)
-	kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
-	huge := find(t, kit, "huge")
+	listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
+	huge := find(t, listing, "huge")
 	if got, err := call(t.Context(), huge, `{"bytes":5242880}`); err != nil || len(got.Text) != 5<<20 {
 		t.Errorf("%d bytes, %v", len(got.Text), err)
 	}
@@ -97,8 +97,8 @@ func TestStatuses(t *testing.T) {
 					http.Error(w, "secret of the server", status)
 				})
 			})
-			kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
-			_, err := call(t.Context(), find(t, kit, "echo"), `{"text":"a"}`)
+			listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
+			_, err := call(t.Context(), find(t, listing, "echo"), `{"text":"a"}`)
 			f := failure(t, err)
 			if f.Outcome != outcome || !strings.Contains(f.Message, strconv.Itoa(status)) || strings.Contains(f.Message, "secret") {
 				t.Errorf("%+v", f)
@@ -115,9 +115,9 @@ func TestStatuses(t *testing.T) {
 func TestKilledMidCall(t *testing.T) {
 	t.Parallel()
 	s, st := serve(t, nil)
-	kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
+	listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
 	t.Cleanup(st.release)
-	hang := find(t, kit, "hang")
+	hang := find(t, listing, "hang")
 	done := make(chan error, 1)
 	go func() {
 		_, err := call(t.Context(), hang, `{}`)
@@ -131,7 +131,7 @@ func TestKilledMidCall(t *testing.T) {
 	if st.runs.Load() != 1 {
 		t.Errorf("%d runs", st.runs.Load())
 	}
-	if got, err := call(t.Context(), find(t, kit, "echo"), `{"text":"again"}`); err != nil || got.Text != "again" {
+	if got, err := call(t.Context(), find(t, listing, "echo"), `{"text":"again"}`); err != nil || got.Text != "again" {
 		t.Errorf("the next call: %+v, %v", got, err)
 	}
 }
@@ -150,8 +150,8 @@ func TestGoneAndBack(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
-	echo := find(t, kit, "echo")
+	listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
+	echo := find(t, listing, "echo")
 	if got, err := call(t.Context(), echo, `{"text":"1"}`); err != nil || got.Text != "1" {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -171,9 +171,9 @@ func TestGoneAndBack(t *testing.T) {
 func TestCancelledAndTimedOut(t *testing.T) {
 	t.Parallel()
 	s, st := serve(t, nil)
-	kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
+	listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: s.URL}))
 	t.Cleanup(st.release)
-	hang := find(t, kit, "hang")
+	hang := find(t, listing, "hang")
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-st.running
@@ -189,19 +189,19 @@ func TestCancelledAndTimedOut(t *testing.T) {
 	if f := failure(t, err); f.Outcome != tool.Unknown || f.Reason != "TOOL_TIMEOUT" {
 		t.Errorf("timed out: %+v", f)
 	}
-	if got, err := call(t.Context(), find(t, kit, "echo"), `{"text":"a"}`); err != nil || got.Text != "a" {
+	if got, err := call(t.Context(), find(t, listing, "echo"), `{"text":"a"}`); err != nil || got.Text != "a" {
 		t.Errorf("the next call: %+v, %v", got, err)
 	}
 }
 
-// A process sees what it was given and no more, is started again after its death, and ends with the kit.
+// A process sees what it was given and no more, is started again after its death, and ends with the listing.
 func TestProcess(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_POD", "x")
-	kit, err := source(t, func(o *mcp.Options) { o.Stdio = true }).Tools(t.Context(), request(process("serve")))
+	listing, err := source(t, func(o *mcp.Options) { o.Stdio = true }).Tools(t.Context(), request(process("serve")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := call(t.Context(), find(t, kit, "env"), `{}`)
+	got, err := call(t.Context(), find(t, listing, "env"), `{}`)
 	var names []string
 	for line := range strings.Lines(got.Text) {
 		name, _, _ := strings.Cut(line, "=")
@@ -211,18 +211,18 @@ func TestProcess(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{"GIVEN", role, "HOME", "PATH"}) {
 		t.Errorf("%q, %v", names, err)
 	}
-	_, err = call(t.Context(), find(t, kit, "die"), `{}`)
+	_, err = call(t.Context(), find(t, listing, "die"), `{}`)
 	if f := failure(t, err); f.Outcome != tool.Unknown {
 		t.Errorf("%+v", f)
 	}
-	got, err = call(t.Context(), find(t, kit, "pid"), `{}`)
+	got, err = call(t.Context(), find(t, listing, "pid"), `{}`)
 	pid, convErr := strconv.Atoi(got.Text)
 	if err != nil || convErr != nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	kit.Close()
+	listing.Close()
 	testkit.Eventually(t, 5*time.Second, func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }, "the process ended")
-	_, err = call(t.Context(), find(t, kit, "pid"), `{}`)
+	_, err = call(t.Context(), find(t, listing, "pid"), `{}`)
 	if f := failure(t, err); f.Outcome != tool.NotDelivered {
 		t.Errorf("after the end: %+v", f)
 	}
@@ -231,8 +231,8 @@ func TestProcess(t *testing.T) {
 // A call that was given up before it was sent leaves the process as it is; one that the process does not even read ends it.
 func TestProcessAndContext(t *testing.T) {
 	t.Parallel()
-	kit := open(t, source(t, func(o *mcp.Options) { o.Stdio = true }), request(process("serve")))
-	pid := find(t, kit, "pid")
+	listing := open(t, source(t, func(o *mcp.Options) { o.Stdio = true }), request(process("serve")))
+	pid := find(t, listing, "pid")
 	first, err := call(t.Context(), pid, `{}`)
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestProcessAndContext(t *testing.T) {
 	}
 	soon, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	_, err = call(soon, find(t, kit, "echo"), `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
+	_, err = call(soon, find(t, listing, "echo"), `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
 	if f := failure(t, err); f.Outcome != tool.NotDelivered {
 		t.Errorf("half a line: %+v", f)
 	}

@@ -30,11 +30,11 @@ func TestToolsOfAHostileServer(t *testing.T) {
 	}
 	s := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	t.Cleanup(s.Close)
-	kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "hostile", BaseUrl: s.URL}))
-	if len(kit.Tools) != 1 || len(kit.Problems) != 1 || !strings.Contains(kit.Problems[0], "3 of its tools are left out") || strings.Contains(kit.Problems[0], "\n") {
-		t.Fatalf("%d tools, %q", len(kit.Tools), kit.Problems)
+	listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "hostile", BaseUrl: s.URL}))
+	if len(listing.Tools) != 1 || len(listing.Problems) != 1 || !strings.Contains(listing.Problems[0], "3 of its tools are left out") || strings.Contains(listing.Problems[0], "\n") {
+		t.Fatalf("%d tools, %q", len(listing.Tools), listing.Problems)
 	}
-	spec := kit.Tools[0].Spec()
+	spec := listing.Tools[0].Spec()
 	if d := spec.Description; len(d) > 5<<10 || strings.Contains(d, "\n") || !strings.Contains(d, `"x\" \n\n# Said`) || !strings.HasSuffix(d, `" [cut]`) {
 		t.Errorf("%d bytes: %.200s", len(d), d)
 	}

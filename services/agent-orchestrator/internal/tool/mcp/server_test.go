@@ -162,27 +162,27 @@ func request(servers ...*agentv1.McpServer) tool.Scope {
 	return scope
 }
 
-// open returns the kit of a scope, closed with the test.
-func open(t *testing.T, s *mcp.Source, scope tool.Scope) tool.Kit {
+// open returns the listing of a scope, closed with the test.
+func open(t *testing.T, s *mcp.Source, scope tool.Scope) tool.Listing {
 	t.Helper()
-	kit, err := s.Tools(t.Context(), scope)
+	listing, err := s.Tools(t.Context(), scope)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if kit.Close != nil {
-		t.Cleanup(kit.Close)
+	if listing.Close != nil {
+		t.Cleanup(listing.Close)
 	}
-	return kit
+	return listing
 }
 
-func find(t *testing.T, kit tool.Kit, name string) tool.Tool {
+func find(t *testing.T, listing tool.Listing, name string) tool.Tool {
 	t.Helper()
-	for _, got := range kit.Tools {
+	for _, got := range listing.Tools {
 		if got.Spec().Name == name {
 			return got
 		}
 	}
-	t.Fatalf("no tool %s; problems %q", name, kit.Problems)
+	t.Fatalf("no tool %s; problems %q", name, listing.Problems)
 	return nil
 }
 

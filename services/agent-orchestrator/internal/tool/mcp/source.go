@@ -66,10 +66,10 @@ func NewSource(o Options) *Source {
 
 // Tools connects to the servers of the request, and the user's saved ones, and returns what they have. A server of the
 // request takes the place of a saved one with the same name.
-func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
+func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, error) {
 	configs, err := s.servers(ctx, scope)
 	if err != nil || len(configs) == 0 {
-		return tool.Kit{}, err
+		return tool.Listing{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ConnectTimeout)
 	defer cancel()
@@ -111,7 +111,7 @@ func (s *Source) servers(ctx context.Context, scope tool.Scope) ([]Server, error
 // promptKind is of a prompt that the user chose from a server.
 const promptKind = "prompt of an MCP server"
 
-// part is what one server gives to a kit.
+// part is what one server gives to a listing.
 type part struct {
 	server   *server // nil where it could not be reached
 	tools    []tool.Tool
@@ -161,23 +161,23 @@ func (s *Source) open(ctx context.Context, config Server) part {
 	return p
 }
 
-func join(parts []part) tool.Kit {
-	var kit tool.Kit
+func join(parts []part) tool.Listing {
+	var listing tool.Listing
 	var servers []*server
 	for _, p := range parts {
-		kit.Tools = append(kit.Tools, p.tools...)
-		kit.Remarks = append(kit.Remarks, p.remarks...)
-		kit.Problems = append(kit.Problems, p.problems...)
+		listing.Tools = append(listing.Tools, p.tools...)
+		listing.Remarks = append(listing.Remarks, p.remarks...)
+		listing.Problems = append(listing.Problems, p.problems...)
 		if p.server != nil {
 			servers = append(servers, p.server)
 		}
 	}
-	kit.Close = func() {
+	listing.Close = func() {
 		var wg sync.WaitGroup
 		for _, s := range servers {
 			wg.Go(s.close)
 		}
 		wg.Wait()
 	}
-	return kit
+	return listing
 }

@@ -24,9 +24,9 @@ import (
 func TestSpecs(t *testing.T) {
 	t.Parallel()
 	s, _ := serve(t, nil)
-	kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "my server", BaseUrl: s.URL, Prompts: []string{"house", "missing"}}))
-	if len(kit.Tools) != 12 {
-		t.Errorf("%d tools", len(kit.Tools))
+	listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "my server", BaseUrl: s.URL, Prompts: []string{"house", "missing"}}))
+	if len(listing.Tools) != 12 {
+		t.Errorf("%d tools", len(listing.Tools))
 	}
 	const nothing = `A tool of the MCP server "my server", which does not describe it.`
 	for name, want := range map[string]tool.Spec{
@@ -36,20 +36,20 @@ func TestSpecs(t *testing.T) {
 		"pay":        {Confirm: true, Description: nothing},
 		"fail":       {Description: nothing},
 	} {
-		got := find(t, kit, name).Spec()
+		got := find(t, listing, name).Spec()
 		if got.ReadOnly != want.ReadOnly || got.Confirm != want.Confirm || got.Description != want.Description || got.Layer != tool.MCP ||
 			got.Category != tool.Service || got.Server != "my server" || got.Timeout != 1800*time.Second || got.Parallel {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	if got := string(find(t, kit, "echo").Spec().Parameters); !strings.Contains(got, `"text"`) {
+	if got := string(find(t, listing, "echo").Spec().Parameters); !strings.Contains(got, `"text"`) {
 		t.Errorf("parameters %s", got)
 	}
-	if want := (tool.Remark{Kind: "prompt of an MCP server", Of: "my server: house", Text: "Be kind.\n\nBe brief."}); len(kit.Remarks) != 1 || kit.Remarks[0] != want {
-		t.Errorf("remarks %q", kit.Remarks)
+	if want := (tool.Remark{Kind: "prompt of an MCP server", Of: "my server: house", Text: "Be kind.\n\nBe brief."}); len(listing.Remarks) != 1 || listing.Remarks[0] != want {
+		t.Errorf("remarks %q", listing.Remarks)
 	}
-	if len(kit.Problems) != 1 || !strings.Contains(kit.Problems[0], "my server") {
-		t.Errorf("problems %q", kit.Problems)
+	if len(listing.Problems) != 1 || !strings.Contains(listing.Problems[0], "my server") {
+		t.Errorf("problems %q", listing.Problems)
 	}
 }
 
@@ -70,8 +70,8 @@ func TestTransports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			kit := open(t, source(t, func(o *mcp.Options) { o.Stdio = true }), request(config))
-			got, err := call(t.Context(), find(t, kit, "echo"), `{"text":"hello"}`)
+			listing := open(t, source(t, func(o *mcp.Options) { o.Stdio = true }), request(config))
+			got, err := call(t.Context(), find(t, listing, "echo"), `{"text":"hello"}`)
 			if err != nil || got.Text != "hello" || got.IsError {
 				t.Errorf("%+v, %v", got, err)
 			}
@@ -118,9 +118,9 @@ func TestKeyStaysWithItsOrigin(t *testing.T) {
 	}))
 	t.Cleanup(names.Close)
 	for transport, base := range map[string]string{"streamable_http": redirects.URL, "sse": names.URL} {
-		kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: base, TransportType: transport, ApiKey: "secret", Headers: map[string]string{"X-Key": "secret"}}))
-		if len(kit.Problems) != 1 {
-			t.Errorf("problems %q", kit.Problems)
+		listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "a", BaseUrl: base, TransportType: transport, ApiKey: "secret", Headers: map[string]string{"X-Key": "secret"}}))
+		if len(listing.Problems) != 1 {
+			t.Errorf("problems %q", listing.Problems)
 		}
 		for header := range <-thief {
 			if header == "Authorization" || header == "X-Key" {
@@ -173,17 +173,17 @@ func TestProblems(t *testing.T) {
 					o.ConnectTimeout = 500 * time.Millisecond
 				}
 			})
-			kit := open(t, s, request(tt.config))
-			if len(kit.Problems) != 1 || !strings.Contains(kit.Problems[0], "MCP server bad: ") || !strings.Contains(kit.Problems[0], tt.want) {
-				t.Errorf("problems %q, want %q", kit.Problems, tt.want)
+			listing := open(t, s, request(tt.config))
+			if len(listing.Problems) != 1 || !strings.Contains(listing.Problems[0], "MCP server bad: ") || !strings.Contains(listing.Problems[0], tt.want) {
+				t.Errorf("problems %q, want %q", listing.Problems, tt.want)
 			}
 		})
 	}
 	t.Run("beside a good one", func(t *testing.T) {
 		t.Parallel()
-		kit := open(t, source(t, nil), request(&agentv1.McpServer{Name: "bad", BaseUrl: refuses.URL}, &agentv1.McpServer{Name: "good", BaseUrl: good.URL}))
-		if got, err := call(t.Context(), find(t, kit, "echo"), `{"text":"a"}`); err != nil || got.Text != "a" || len(kit.Problems) != 1 {
-			t.Errorf("%+v, %v, problems %q", got, err, kit.Problems)
+		listing := open(t, source(t, nil), request(&agentv1.McpServer{Name: "bad", BaseUrl: refuses.URL}, &agentv1.McpServer{Name: "good", BaseUrl: good.URL}))
+		if got, err := call(t.Context(), find(t, listing, "echo"), `{"text":"a"}`); err != nil || got.Text != "a" || len(listing.Problems) != 1 {
+			t.Errorf("%+v, %v, problems %q", got, err, listing.Problems)
 		}
 	})
 }
@@ -198,9 +198,9 @@ func TestRefused(t *testing.T) {
 	}
 	closed := source(t, func(o *mcp.Options) { o.Guard = public })
 	for name, config := range map[string]*agentv1.McpServer{"loopback": {BaseUrl: s.URL}, "process": process("serve")} {
-		kit := open(t, closed, request(config))
-		if len(kit.Tools) != 0 || len(kit.Problems) != 1 || !strings.Contains(kit.Problems[0], "this server") {
-			t.Errorf("%s: %q", name, kit.Problems)
+		listing := open(t, closed, request(config))
+		if len(listing.Tools) != 0 || len(listing.Problems) != 1 || !strings.Contains(listing.Problems[0], "this server") {
+			t.Errorf("%s: %q", name, listing.Problems)
 		}
 		var e *mcp.Error
 		if _, err := closed.Validate(t.Context(), config); !errors.As(err, &e) || e.Kind != mcp.Refused {
@@ -232,9 +232,9 @@ func TestSavedServers(t *testing.T) {
 			{McpServer: &agentv1.McpServer{Name: "two", BaseUrl: two.URL}, Trusted: true},
 		}
 	})
-	kit := open(t, s, request(&agentv1.McpServer{Name: "one", BaseUrl: one.URL}))
+	listing := open(t, s, request(&agentv1.McpServer{Name: "one", BaseUrl: one.URL}))
 	var from []string
-	for _, got := range kit.Tools {
+	for _, got := range listing.Tools {
 		if got.Spec().Name == "echo" {
 			from = append(from, got.Spec().Server)
 			if got.Spec().ReadOnly != (got.Spec().Server == "two") { // the one of the request is not the saved one
@@ -242,8 +242,8 @@ func TestSavedServers(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(from, []string{"one", "two"}) || len(kit.Problems) != 0 {
-		t.Errorf("from %q, problems %q", from, kit.Problems)
+	if !slices.Equal(from, []string{"one", "two"}) || len(listing.Problems) != 0 {
+		t.Errorf("from %q, problems %q", from, listing.Problems)
 	}
 	if _, err := s.Tools(t.Context(), tool.Scope{User: "bob"}); err == nil {
 		t.Error("a store that fails goes unnoticed")

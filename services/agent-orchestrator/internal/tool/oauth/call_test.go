@@ -163,12 +163,12 @@ func TestNotKept(t *testing.T) {
 func TestTools(t *testing.T) {
 	t.Parallel()
 	s := source(t, newProvider(t), grants(0))
-	kit, err := s.Tools(t.Context(), all(0))
+	listing, err := s.Tools(t.Context(), all(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	readOnly := map[string]bool{}
-	for _, got := range kit.Tools {
+	for _, got := range listing.Tools {
 		spec := got.Spec()
 		if spec.Layer != tool.OAuth || spec.Category != tool.Service || spec.Description == "" || len(spec.Parameters) == 0 || tool.ModelName(spec) != "oauth__"+spec.Name {
 			t.Errorf("%+v", spec)
@@ -189,11 +189,11 @@ func TestTools(t *testing.T) {
 			t.Errorf("%s is not read-only", name)
 		}
 	}
-	kit, err = s.Tools(t.Context(), tool.Scope{User: "ana", Requested: []*agentv1.ToolSource{
+	listing, err = s.Tools(t.Context(), tool.Scope{User: "ana", Requested: []*agentv1.ToolSource{
 		{Source: &agentv1.ToolSource_Oauth{Oauth: &agentv1.OAuthGrant{Provider: "gitlab"}}}, {Source: &agentv1.ToolSource_Mcp{Mcp: &agentv1.McpServer{}}},
 	}})
-	if err != nil || len(kit.Tools) != 4 || len(kit.Problems) != 1 {
-		t.Errorf("%d tools, problems %q, %v", len(kit.Tools), kit.Problems, err)
+	if err != nil || len(listing.Tools) != 4 || len(listing.Problems) != 1 {
+		t.Errorf("%d tools, problems %q, %v", len(listing.Tools), listing.Problems, err)
 	}
 	if _, err := s.Tools(t.Context(), tool.Scope{User: "bob"}); err == nil {
 		t.Error("a store that fails goes unnoticed")

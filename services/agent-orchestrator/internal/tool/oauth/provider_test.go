@@ -107,11 +107,11 @@ func all(expires int64) tool.Scope {
 
 func find(t *testing.T, s *oauth.Source, scope tool.Scope, name string) tool.Tool {
 	t.Helper()
-	kit, err := s.Tools(t.Context(), scope)
+	listing, err := s.Tools(t.Context(), scope)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, got := range kit.Tools {
+	for _, got := range listing.Tools {
 		if got.Spec().Name == name {
 			return got
 		}

@@ -61,14 +61,14 @@ func (s *Source) Close() { s.guard.Close() }
 
 // Tools returns the tools of the providers for which the request brings a grant, or the user has saved one; the request's
 // comes first. Nothing is asked of a provider before a tool is called.
-func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) {
-	var kit tool.Kit
+func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, error) {
+	var listing tool.Listing
 	seen := map[string]bool{}
 	add := func(g *agentv1.OAuthGrant, saved Saved) {
 		p := s.providers[g.GetProvider()]
 		switch {
 		case p == nil:
-			kit.Problems = append(kit.Problems, fmt.Sprintf("There is no OAuth provider %q", g.GetProvider()))
+			listing.Problems = append(listing.Problems, fmt.Sprintf("There is no OAuth provider %q", g.GetProvider()))
 			return
 		case seen[p.name]:
 			return
@@ -76,7 +76,7 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 		seen[p.name] = true
 		c := &client{source: s, provider: p, grant: newGrant(s, p, scope.User, g, saved)}
 		for _, a := range actions[p.name] {
-			kit.Tools = append(kit.Tools, &bound{action: a, client: c})
+			listing.Tools = append(listing.Tools, &bound{action: a, client: c})
 		}
 	}
 	for _, source := range scope.Requested {
@@ -85,14 +85,14 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Kit, error) 
 		}
 	}
 	if s.saved == nil {
-		return kit, nil
+		return listing, nil
 	}
 	grants, err := s.saved.Grants(ctx, scope.User)
 	if err != nil {
-		return tool.Kit{}, err
+		return tool.Listing{}, err
 	}
 	for _, g := range grants {
 		add(g, s.saved)
 	}
-	return kit, nil
+	return listing, nil
 }

@@ -91,11 +91,11 @@ func TestTranscripts(t *testing.T) {
 			}
 		})
 	}
-	kit, err := source(t, newProvider(t), nil).Tools(t.Context(), all(0))
+	listing, err := source(t, newProvider(t), nil).Tools(t.Context(), all(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, got := range kit.Tools {
+	for _, got := range listing.Tools {
 		if !covered[got.Spec().Name] {
 			t.Errorf("%s has no transcript", got.Spec().Name)
 		}

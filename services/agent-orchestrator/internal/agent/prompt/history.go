@@ -1,4 +1,4 @@
-package agent
+package prompt
 
 import (
 	"cmp"
@@ -8,10 +8,57 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// conversation divides a session's messages into the summary, if there is one, and what it does not cover.
-func conversation(messages []store.Message) (summary *store.Message, rest []store.Message) {
+// HistoryMessages is how many messages from before a run the model is told (docs/protocols/zeus-agents.md#context).
+const HistoryMessages = 30
+
+// History is the part of a conversation that the model is told word for word, after the summary of what came before it.
+type History struct {
+	// Summary is the last one; nil if there is none.
+	Summary *store.Message
+	// Recent are the messages that the summary does not cover, but for those long before the run.
+	Recent []store.Message
+}
+
+// NewHistory divides the messages of a conversation, of which a run is the last.
+func NewHistory(messages []store.Message, run string) History {
+	summary, rest := splitSummary(messages)
+	return History{Summary: summary, Recent: recent(rest, run)}
+}
+
+// Messages returns the history as the model is told it.
+func (h History) Messages() []llm.Message {
+	var out []llm.Message
+	if h.Summary != nil {
+		// As the user's word: endpoints differ in what they do with a second system message, and some insist on a user's.
+		out = append(out, llm.Message{Role: llm.User, Content: summaryTitle + h.Summary.Content})
+	}
+	return append(out, toModel(h.Recent)...)
+}
+
+// Head returns the recent messages without the last ones, of which as many are left out as fit into so many tokens, at least
+// one, and never a result without the answer that asked for the call.
+func (h History) Head(tokens int) []store.Message {
+	from := len(h.Recent)
+	for i, size := len(h.Recent)-1, 0; i >= 0; i-- {
+		size += llm.Estimate(llm.Request{Messages: alone(h.Recent[i])})
+		if size > tokens && from < len(h.Recent) {
+			break
+		}
+		if h.Recent[i].Role != store.RoleTool {
+			from = i
+		}
+	}
+	return h.Recent[:from]
+}
+
+func alone(m store.Message) []llm.Message {
+	return []llm.Message{{Role: llm.Role(m.Role), Content: m.Content, Calls: callsToModel(m.Calls)}}
+}
+
+// splitSummary divides messages into the last summary, if there is one, and what it does not cover.
+func splitSummary(messages []store.Message) (summary *store.Message, rest []store.Message) {
 	for i := len(messages) - 1; i >= 0 && summary == nil; i-- {
-		if messages[i].Role == roleSystem {
+		if messages[i].Role == store.RoleSystem {
 			summary = &messages[i]
 		}
 	}
@@ -20,7 +67,7 @@ func conversation(messages []store.Message) (summary *store.Message, rest []stor
 	}
 	rest = make([]store.Message, 0, len(messages))
 	for _, m := range messages {
-		if m.Role != roleSystem && (m.Index > summary.Covers || m.Index == 0) { // 0: not kept yet
+		if m.Role != store.RoleSystem && (m.Index > summary.Covers || m.Index == 0) { // 0: not stored yet
 			rest = append(rest, m)
 		}
 	}
@@ -34,8 +81,8 @@ func recent(messages []store.Message, run string) []store.Message {
 	for before < len(messages) && messages[before].Run != run {
 		before++
 	}
-	from := max(0, before-historyMessages)
-	for from < before && messages[from].Role == roleTool {
+	from := max(0, before-HistoryMessages)
+	for from < before && messages[from].Role == store.RoleTool {
 		from++
 	}
 	return messages[from:]
@@ -47,15 +94,15 @@ func toModel(messages []store.Message) []llm.Message {
 	out := make([]llm.Message, 0, len(messages)+2)
 	for i := 0; i < len(messages); i++ {
 		switch m := &messages[i]; m.Role {
-		case roleUser:
+		case store.RoleUser:
 			out = append(out, llm.Message{Role: llm.User, Content: m.Content})
-		case roleAssistant:
+		case store.RoleAssistant:
 			if m.Content == "" && len(m.Calls) == 0 {
 				continue
 			}
 			out = append(out, llm.Message{Role: llm.Assistant, Content: m.Content, Calls: callsToModel(m.Calls)})
 			end := i + 1
-			for end < len(messages) && messages[end].Role == roleTool {
+			for end < len(messages) && messages[end].Role == store.RoleTool {
 				end++
 			}
 			out = appendAnswers(out, m.Calls, messages[i+1:end])

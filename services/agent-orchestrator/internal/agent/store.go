@@ -6,18 +6,18 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// Journal keeps what runs do (package store, which says what each method promises). What it returned from is there after
-// any crash.
+// Journal stores what runs do (package store, which says what each method promises). What it returned from without an error
+// survives any crash.
 type Journal interface {
 	Begin(ctx context.Context, b store.Begin) (store.Lease, store.State, error)
 	Decide(ctx context.Context, d store.Decide) (store.Lease, store.State, error)
 	Load(ctx context.Context, ref store.Ref) (store.State, error)
 	Heard(ctx context.Context, ref store.Ref, run, message string) (string, error)
-	// Commit outlasts an outage of the database for a while.
-	Commit(ctx context.Context, lease store.Lease, change store.Change) error
+	journal.Committer
 	RequestCancel(ctx context.Context, ref store.Ref) (active bool, events []*agentv1.Event, err error)
 }
 
@@ -28,7 +28,7 @@ type Leases interface {
 	Release(ctx context.Context, leases []store.Lease) error
 }
 
-// Decisions remembers what people decided (package store).
+// Decisions knows what people decided, about calls and about tools (package store).
 type Decisions interface {
 	CallsByID(ctx context.Context, ref store.Ref, ids []string) ([]store.Call, error)
 	ApprovalSettings(ctx context.Context, user ids.UserID) (store.ApprovalSettings, error)

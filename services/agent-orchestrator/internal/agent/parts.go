@@ -1,0 +1,20 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+)
+
+// parts are what all runs of a pod share. It is static once New has made it.
+type parts struct {
+	cfg     Config
+	deps    Deps
+	log     *slog.Logger
+	metrics *metrics
+	models  modelClient
+	caller  toolCaller
+
+	// draining ends when the pod begins to stop: no request to a model and no new call goes on. stopping ends CallGrace
+	// later: then calls in progress end, too.
+	draining, stopping context.Context
+}
