@@ -1,6 +1,11 @@
-// Package errs is the one table of what can go wrong with a call (docs/architecture.md#what-every-call-promises).
+// Package errs is the one table of the reasons for which Hecaton does not do what it was asked
+// (docs/protocols/outcomes.md).
 //
-// A call that was not answered ends with an [Error] of one of two classes. Not delivered: the node never saw the call,
-// so the caller may try again. Outcome unknown: the node may have done it, so nobody but the caller decides. The package
-// maps each [Reason] to gRPC, HTTP and back, so that the class survives every hop; [errors.Is] works on reasons.
+// An [Error] has a [Reason], and each reason is of one of three classes. Two are of calls that no node answered.
+// [NotDelivered]: the node never saw the call, so the caller may try again. [Unknown]: the node may have run it, so nobody
+// but the caller may try again. The third is of all other requests. [Refused]: the server has answered that it will not do
+// it, and has changed nothing.
+//
+// The package maps each reason to gRPC, HTTP and back, so that it survives every hop; [errors.Is] works on reasons. A limit
+// of a user that was met is told with it, as a [LimitMet].
 package errs

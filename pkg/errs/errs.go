@@ -5,19 +5,18 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
-// Error is a call that was not answered.
+// Error is a call that was not answered, or a request that was refused.
 type Error struct {
 	Reason Reason
 	// Message is for people; it names what was wrong and what would be right.
 	Message string
 	// Nodes are what to choose from, with [RequiresSelection].
 	Nodes []*nodev1.Node
-	// Limit is which limit of the user was met, with [RateLimited].
-	Limit *quota.Met
+	// Limit is which limit of the user was met, with [RateLimited], [RunsLimited] and [StorageFull].
+	Limit *LimitMet
 	// Err is the cause, where there is one; it stays on this side of the wire, since it may name addresses.
 	Err error
 

@@ -15,7 +15,6 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // reasons are those of docs/architecture.md#what-every-call-promises, and what each means elsewhere.
@@ -115,7 +114,7 @@ func TestFailureRoundTrip(t *testing.T) {
 	for _, want := range reasons {
 		e := errs.New(want.reason, "why")
 		e.Nodes = []*nodev1.Node{{Epoch: 7}}
-		e.Limit = &quota.Met{Name: "calls", Limit: 400, Remaining: 1, RetryAfter: time.Second}
+		e.Limit = &errs.LimitMet{Name: "calls", Limit: 400, Remaining: 1, RetryAfter: time.Second}
 		f := e.Failure()
 		if f.GetReason() != want.name || f.GetOutcome() != string(want.class) {
 			t.Errorf("%s became %v", want.name, f)

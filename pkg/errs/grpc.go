@@ -8,26 +8,24 @@ import (
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 
 // Domain is the ErrorInfo domain of every reason of this package.
 const Domain = "hecaton.dev"
 
-// GRPCStatus makes an Error a gRPC error: its reason travels as google.rpc.ErrorInfo, its nodes as NodeSelection, when to
-// ask again as google.rpc.RetryInfo.
+// GRPCStatus makes an Error a gRPC error: its reason and, of a call, its outcome travel as google.rpc.ErrorInfo, its nodes
+// as NodeSelection, when to ask again as google.rpc.RetryInfo.
 func (e *Error) GRPCStatus() *status.Status {
 	st := status.New(e.Reason.GRPCCode(), e.Message)
-	info := &errdetails.ErrorInfo{
-		Reason:   string(e.Reason),
-		Domain:   Domain,
-		Metadata: map[string]string{"outcome": string(e.Class())},
+	info := &errdetails.ErrorInfo{Reason: string(e.Reason), Domain: Domain, Metadata: map[string]string{}}
+	if class := e.Class(); class != Refused {
+		info.Metadata["outcome"] = string(class)
 	}
 	details := []protoadapt.MessageV1{info}
 	if e.Limit != nil {
-		e.Limit.Describe(info.Metadata)
-		details = append(details, e.Limit.RetryInfo())
+		e.Limit.describe(info.Metadata)
+		details = append(details, e.Limit.retryInfo())
 	}
 	if len(e.Nodes) > 0 {
 		details = append(details, &toolv1.NodeSelection{AvailableNodes: e.Nodes})
@@ -70,15 +68,17 @@ func FromGRPC(err error) error {
 	if e.Reason == "" {
 		return err
 	}
-	e.Limit = quota.Read(metadata, retry)
+	e.Limit = readLimit(metadata, retry)
 	return e
 }
 
-// Failure returns e as the message that stands for it on a stream of many calls.
+// Failure returns e as the message that stands for it on a stream of many calls. A call that was refused was not delivered.
 func (e *Error) Failure() *toolv1.Failure {
-	f := &toolv1.Failure{
-		Reason: string(e.Reason), Outcome: string(e.Class()), Message: e.Message, AvailableNodes: e.Nodes,
+	outcome := e.Class()
+	if outcome == Refused {
+		outcome = NotDelivered
 	}
+	f := &toolv1.Failure{Reason: string(e.Reason), Outcome: string(outcome), Message: e.Message, AvailableNodes: e.Nodes}
 	if l := e.Limit; l != nil {
 		f.Limit = &toolv1.LimitMet{
 			Name: l.Name, Limit: l.Limit, Remaining: l.Remaining, RetryAfter: durationpb.New(l.RetryAfter),
@@ -91,7 +91,7 @@ func (e *Error) Failure() *toolv1.Failure {
 func FromFailure(f *toolv1.Failure) *Error {
 	e := &Error{Reason: Reason(f.GetReason()), Message: f.GetMessage(), Nodes: f.GetAvailableNodes()}
 	if l := f.GetLimit(); l != nil {
-		e.Limit = &quota.Met{
+		e.Limit = &LimitMet{
 			Name: l.GetName(), Limit: l.GetLimit(), Remaining: l.GetRemaining(), RetryAfter: l.GetRetryAfter().AsDuration(),
 		}
 	}

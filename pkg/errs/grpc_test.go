@@ -18,7 +18,6 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // failing is a ToolService that answers every call with one error.
@@ -66,7 +65,7 @@ func TestGRPCRoundTrip(t *testing.T) {
 			t.Parallel()
 			sent := errs.New(want.reason, "why: %w", errors.New("a cause"))
 			sent.Nodes = []*nodev1.Node{{Info: &nodev1.NodeInfo{NodeId: "n1", NodeName: "Laptop"}}, {Epoch: 2}}
-			sent.Limit = &quota.Met{Name: "calls", Limit: 400, RetryAfter: 1500 * time.Millisecond}
+			sent.Limit = &errs.LimitMet{Name: "calls", Limit: 400, RetryAfter: 1500 * time.Millisecond}
 			if !strings.HasSuffix(sent.Error(), "why: a cause") {
 				t.Errorf("a log says %v", sent)
 			}

@@ -1,14 +1,6 @@
 package errs
 
-import (
-	"maps"
-	"net/http"
-	"slices"
-
-	"google.golang.org/grpc/codes"
-)
-
-// Class says what the caller of a failed call may assume.
+// Class says what the caller may assume.
 type Class string
 
 const (
@@ -16,9 +8,11 @@ const (
 	NotDelivered Class = "not_delivered"
 	// Unknown: the node may have run the call; nothing but the caller may try again.
 	Unknown Class = "unknown"
+	// Refused: the server has answered that it does not do what was asked; it has changed nothing.
+	Refused Class = "refused"
 )
 
-// Reason says why a call was not answered. A Reason is itself an error, as a target of [errors.Is].
+// Reason says why a call was not answered, or a request was refused. A Reason is itself an error, as a target of [errors.Is].
 type Reason string
 
 // The reasons of class [NotDelivered].
@@ -41,67 +35,56 @@ const (
 	Cancelled        Reason = "CANCELLED"
 )
 
-// row is what one reason means elsewhere.
-type row struct {
-	class Class
-	http  int
-	grpc  codes.Code
-	title string
-}
+// The reasons of class [Refused]. What the request says is wrong by itself:
+const (
+	InvalidArgument Reason = "INVALID_ARGUMENT"
+	ModelMissing    Reason = "MODEL_MISSING"
+	AddressRefused  Reason = "ADDRESS_REFUSED"
+	FileTooLarge    Reason = "FILE_TOO_LARGE"
+)
 
-// 409 not delivered because of the node's or session's state, 429 too much at once, 503 try again later, 504 unknown.
-var table = map[Reason]row{
-	NodeNotConnected:  {NotDelivered, http.StatusConflict, codes.FailedPrecondition, "The node is not connected"},
-	NodeBusy:          {NotDelivered, http.StatusTooManyRequests, codes.ResourceExhausted, "The node is busy"},
-	RequiresSelection: {NotDelivered, http.StatusConflict, codes.FailedPrecondition, "Several nodes are connected; choose one"},
-	ToolNotOffered:    {NotDelivered, http.StatusConflict, codes.FailedPrecondition, "The node does not offer this tool"},
-	TooLarge:          {NotDelivered, http.StatusConflict, codes.InvalidArgument, "The call is too large"},
-	BusUnavailable:    {NotDelivered, http.StatusServiceUnavailable, codes.Unavailable, "The cluster cannot route calls right now"},
-	Draining:          {NotDelivered, http.StatusServiceUnavailable, codes.Unavailable, "This pod is shutting down"},
-	RateLimited:       {NotDelivered, http.StatusTooManyRequests, codes.ResourceExhausted, "A limit of this user was met"},
-	ToolTimeout:       {Unknown, http.StatusGatewayTimeout, codes.DeadlineExceeded, "The node did not answer in time"},
-	NodeDisconnected:  {Unknown, http.StatusGatewayTimeout, codes.Aborted, "The node disconnected during the call"},
-	HolderLost:        {Unknown, http.StatusGatewayTimeout, codes.Aborted, "The pod that held the node was lost during the call"},
-	Cancelled:         {Unknown, http.StatusGatewayTimeout, codes.Canceled, "The call was cancelled"},
-}
+// Where it comes from, or the form it comes in, is one that a web page can make a browser send:
+const (
+	HostRefused        Reason = "HOST_REFUSED"
+	OriginRefused      Reason = "ORIGIN_REFUSED"
+	ContentTypeRefused Reason = "CONTENT_TYPE_REFUSED"
+)
 
-// Known reports whether r is one of this package's reasons.
-func (r Reason) Known() bool { _, ok := table[r]; return ok }
+// What it names does not exist, or is another user's; the answer does not tell which:
+const (
+	SessionNotFound Reason = "SESSION_NOT_FOUND"
+	ToolNotFound    Reason = "TOOL_NOT_FOUND"
+	FileNotFound    Reason = "FILE_NOT_FOUND"
+	NodeNotFound    Reason = "NODE_NOT_FOUND"
+)
 
-// Error returns the reason's name.
-func (r Reason) Error() string { return string(r) }
+// The state of what it names forbids it:
+const (
+	RunActive       Reason = "RUN_ACTIVE"
+	Interrupted     Reason = "INTERRUPTED"
+	NotInterrupted  Reason = "NOT_INTERRUPTED"
+	AlreadyDecided  Reason = "ALREADY_DECIDED"
+	ApprovalExpired Reason = "APPROVAL_EXPIRED"
+	NameTaken       Reason = "NAME_TAKEN"
+	LimitReached    Reason = "LIMIT_REACHED"
+)
 
-// Class returns what the caller may assume. An unknown reason is [Unknown]: the cautious reading.
-func (r Reason) Class() Class {
-	if t, ok := table[r]; ok {
-		return t.class
-	}
-	return Unknown
-}
+// A limit of the user is met:
+const (
+	RunsLimited Reason = "RUNS_LIMITED"
+	StorageFull Reason = "STORAGE_FULL"
+)
 
-// HTTPStatus returns the status of a REST answer.
-func (r Reason) HTTPStatus() int {
-	if t, ok := table[r]; ok {
-		return t.http
-	}
-	return http.StatusGatewayTimeout
-}
+// Decisions that do not fit what was asked; the session goes on waiting (docs/agent-runs.md#approvals):
+const (
+	UnknownCall     Reason = "UNKNOWN_CALL"
+	MissingDecision Reason = "MISSING_DECISION"
+	InvalidDecision Reason = "INVALID_DECISION"
+	DigestDiffers   Reason = "DIGEST_DIFFERS"
+)
 
-// GRPCCode returns the status code of a gRPC answer.
-func (r Reason) GRPCCode() codes.Code {
-	if t, ok := table[r]; ok {
-		return t.grpc
-	}
-	return codes.Unknown
-}
-
-// Title returns one sentence for people.
-func (r Reason) Title() string {
-	if t, ok := table[r]; ok {
-		return t.title
-	}
-	return "The outcome of the call is unknown"
-}
-
-// Reasons returns every reason, in no order.
-func Reasons() []Reason { return slices.Collect(maps.Keys(table)) }
+// Nothing is wrong with the request:
+const (
+	AgentUnavailable Reason = "AGENT_UNAVAILABLE"
+	Internal         Reason = "INTERNAL"
+)

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // Literals says which IP addresses may stand in the Host where hosts are checked, beside loopback and those on the list.
@@ -88,7 +88,7 @@ func New(o Options) (*Guard, error) {
 }
 
 // Check refuses a request that a page or extension sent which may not call, and one under a name that is none of the
-// port's. The error is a *[refusal.Error] of [refusal.HostRefused] or [refusal.OriginRefused]; it is logged.
+// port's. The error is a *[errs.Error] of [errs.HostRefused] or [errs.OriginRefused]; it is logged.
 func (g *Guard) Check(r *http.Request) error {
 	err := g.host(r)
 	if err == nil {
@@ -104,7 +104,7 @@ func (g *Guard) Check(r *http.Request) error {
 	return err
 }
 
-func (g *Guard) host(r *http.Request) *refusal.Error {
+func (g *Guard) host(r *http.Request) *errs.Error {
 	if !g.opts.CheckHost || g.hosts.every {
 		return nil
 	}
@@ -121,13 +121,13 @@ func (g *Guard) host(r *http.Request) *refusal.Error {
 	if ip.IsValid() {
 		name = ip.String()
 	}
-	return refusal.New(refusal.HostRefused, "the host %q is not served here%s", shortened(r.Host), g.opts.HostSetting.remedy(name))
+	return errs.New(errs.HostRefused, "the host %q is not served here%s", shortened(r.Host), g.opts.HostSetting.remedy(name))
 }
 
-func (g *Guard) origin(r *http.Request) *refusal.Error {
+func (g *Guard) origin(r *http.Request) *errs.Error {
 	switch values := r.Header.Values("Origin"); {
 	case len(values) > 1:
-		return refusal.New(refusal.OriginRefused, "there is more than one Origin header")
+		return errs.New(errs.OriginRefused, "there is more than one Origin header")
 	case len(values) == 0:
 		return g.untold(r)
 	case g.origins.Allows(values[0]), sameOrigin(values[0], r.Host):
@@ -140,7 +140,7 @@ func (g *Guard) origin(r *http.Request) *refusal.Error {
 // untold judges a request without an Origin. Programs send no Sec-Fetch-Site. Browsers leave the Origin out where a page
 // reads or embeds without asking to see what comes, and where an extension reads what its permissions cover; they say so
 // here. A click on a link, an address that was typed and a download are nobody's asking.
-func (g *Guard) untold(r *http.Request) *refusal.Error {
+func (g *Guard) untold(r *http.Request) *errs.Error {
 	mode := r.Header.Get("Sec-Fetch-Mode")
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch site := r.Header.Get("Sec-Fetch-Site"); {
@@ -155,8 +155,8 @@ func (g *Guard) untold(r *http.Request) *refusal.Error {
 }
 
 // strange is the refusal of who is not on the list; would is what the flag would have to say.
-func (g *Guard) strange(who, would string) *refusal.Error {
-	return refusal.New(refusal.OriginRefused, "%s may not call%s", who, g.opts.OriginSetting.remedy(would))
+func (g *Guard) strange(who, would string) *errs.Error {
+	return errs.New(errs.OriginRefused, "%s may not call%s", who, g.opts.OriginSetting.remedy(would))
 }
 
 // host reports whether an allowed page has this host: it may call from there, so it may be served there.

@@ -13,8 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/webguard"
 )
 
@@ -41,7 +41,7 @@ func guard(t *testing.T, c webguard.Config, trusted bool) *webguard.Guard {
 	return g
 }
 
-func want(t *testing.T, what string, err error, reason refusal.Reason) {
+func want(t *testing.T, what string, err error, reason errs.Reason) {
 	t.Helper()
 	if reason == "" && err != nil || reason != "" && !errors.Is(err, reason) {
 		t.Errorf("%s: %v, want %q", what, err, reason)
@@ -67,8 +67,8 @@ func TestHostsOfATrustedPort(t *testing.T) {
 		"localhost:x", "localhost:80:80", "user@localhost", "localhost/", "localhost\\x", "dev.example.org", ".dev.example.org", "xdev.example.org", "app.example.org.evil.example",
 		"*", "*.dev.example.org.evil", "127.0.0.1\x00", "[v1.x]", "localhost, evil.example",
 	} {
-		want(t, host, g.Check(asked(t, http.MethodPost, host)), refusal.HostRefused)
-		want(t, host+" forwarded", g.Check(asked(t, http.MethodPost, host, "X-Forwarded-Host", own, "Forwarded", "host="+own)), refusal.HostRefused)
+		want(t, host, g.Check(asked(t, http.MethodPost, host)), errs.HostRefused)
+		want(t, host+" forwarded", g.Check(asked(t, http.MethodPost, host, "X-Forwarded-Host", own, "Forwarded", "host="+own)), errs.HostRefused)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestHostsOfAPortWithTokens(t *testing.T) {
 	want(t, "any", guard(t, webguard.Config{}, false).Check(asked(t, http.MethodPost, "any.example")), "")
 	named := guard(t, webguard.Config{Hosts: []string{"gateway.example.org"}}, false)
 	want(t, "named", named.Check(asked(t, http.MethodPost, "gateway.example.org")), "")
-	want(t, "another", named.Check(asked(t, http.MethodPost, "any.example")), refusal.HostRefused)
+	want(t, "another", named.Check(asked(t, http.MethodPost, "any.example")), errs.HostRefused)
 	want(t, "every", guard(t, webguard.Config{Hosts: []string{"*"}}, true).Check(asked(t, http.MethodPost, "any.example")), "")
 	listens, err := webguard.Config{}.Guard("box.local:8080", true, nil)
 	if err != nil {
@@ -91,20 +91,20 @@ func TestOrigins(t *testing.T) {
 	t.Parallel()
 	for _, trusted := range []bool{true, false} {
 		g := guard(t, webguard.Config{Origins: []string{"https://app.example.org"}}, trusted)
-		for origin, reason := range map[string]refusal.Reason{
+		for origin, reason := range map[string]errs.Reason{
 			"http://localhost:8080": "", "https://localhost:8080": "", "https://app.example.org": "", webguard.ReferenceExtension: "",
-			"http://localhost": refusal.OriginRefused, "http://localhost:3000": refusal.OriginRefused, "http://127.0.0.1:8080": refusal.OriginRefused,
-			"http://[::1]:8080": refusal.OriginRefused, "null": refusal.OriginRefused, "file://": refusal.OriginRefused, "": refusal.OriginRefused,
-			"https://evil.example": refusal.OriginRefused, "http://localhost:8080.evil.example": refusal.OriginRefused, "http://localhost:8080@evil.example": refusal.OriginRefused,
-			"chrome-extension://abcdefghijklmnopabcdefghijklmnop": refusal.OriginRefused, webguard.ReferenceExtension + "x": refusal.OriginRefused,
-			"moz-extension://5b5f1f0e-6c1c-4d0b-9f57-3c1f0c6a2b11": refusal.OriginRefused, strings.Replace(webguard.ReferenceExtension, "chrome", "moz", 1): refusal.OriginRefused,
-			"http://app.example.org": refusal.OriginRefused, "*": refusal.OriginRefused, "http://*:8080": refusal.OriginRefused, "ws://localhost:8080": refusal.OriginRefused,
+			"http://localhost": errs.OriginRefused, "http://localhost:3000": errs.OriginRefused, "http://127.0.0.1:8080": errs.OriginRefused,
+			"http://[::1]:8080": errs.OriginRefused, "null": errs.OriginRefused, "file://": errs.OriginRefused, "": errs.OriginRefused,
+			"https://evil.example": errs.OriginRefused, "http://localhost:8080.evil.example": errs.OriginRefused, "http://localhost:8080@evil.example": errs.OriginRefused,
+			"chrome-extension://abcdefghijklmnopabcdefghijklmnop": errs.OriginRefused, webguard.ReferenceExtension + "x": errs.OriginRefused,
+			"moz-extension://5b5f1f0e-6c1c-4d0b-9f57-3c1f0c6a2b11": errs.OriginRefused, strings.Replace(webguard.ReferenceExtension, "chrome", "moz", 1): errs.OriginRefused,
+			"http://app.example.org": errs.OriginRefused, "*": errs.OriginRefused, "http://*:8080": errs.OriginRefused, "ws://localhost:8080": errs.OriginRefused,
 		} {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodOptions} {
 				want(t, method+" "+origin, g.Check(asked(t, method, own, "Origin", origin, "Sec-Fetch-Site", "same-origin")), reason)
 			}
 		}
-		want(t, "two", g.Check(asked(t, http.MethodPost, own, "Origin", "http://"+own, "Origin", "http://"+own)), refusal.OriginRefused)
+		want(t, "two", g.Check(asked(t, http.MethodPost, own, "Origin", "http://"+own, "Origin", "http://"+own)), errs.OriginRefused)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestRequestsWithoutAnOrigin(t *testing.T) {
 	g := guard(t, webguard.Config{}, true)
 	for what, tt := range map[string]struct {
 		method, site, mode, dest string
-		reason                   refusal.Reason
+		reason                   errs.Reason
 	}{
 		"a program":                         {http.MethodPost, "", "", "", ""},
 		"a program with fetch (undici)":     {http.MethodPost, "", "cors", "", ""},
@@ -122,12 +122,12 @@ func TestRequestsWithoutAnOrigin(t *testing.T) {
 		"a page of this port":               {http.MethodGet, "same-origin", "cors", "empty", ""},
 		"an address that was typed":         {http.MethodGet, "none", "navigate", "document", ""},
 		"a link":                            {http.MethodGet, "cross-site", "navigate", "document", ""},
-		"a form":                            {http.MethodPost, "cross-site", "navigate", "document", refusal.OriginRefused},
-		"a frame":                           {http.MethodGet, "cross-site", "navigate", "iframe", refusal.OriginRefused},
-		"a picture":                         {http.MethodGet, "cross-site", "no-cors", "image", refusal.OriginRefused},
-		"a script of another local port":    {http.MethodGet, "same-site", "no-cors", "script", refusal.OriginRefused},
-		"an extension with its permissions": {http.MethodGet, "none", "cors", "empty", refusal.OriginRefused},
-		"a site that nobody knows":          {http.MethodGet, "elsewhere", "cors", "empty", refusal.OriginRefused},
+		"a form":                            {http.MethodPost, "cross-site", "navigate", "document", errs.OriginRefused},
+		"a frame":                           {http.MethodGet, "cross-site", "navigate", "iframe", errs.OriginRefused},
+		"a picture":                         {http.MethodGet, "cross-site", "no-cors", "image", errs.OriginRefused},
+		"a script of another local port":    {http.MethodGet, "same-site", "no-cors", "script", errs.OriginRefused},
+		"an extension with its permissions": {http.MethodGet, "none", "cors", "empty", errs.OriginRefused},
+		"a site that nobody knows":          {http.MethodGet, "elsewhere", "cors", "empty", errs.OriginRefused},
 	} {
 		want(t, what, g.Check(asked(t, tt.method, own, "Sec-Fetch-Site", tt.site, "Sec-Fetch-Mode", tt.mode, "Sec-Fetch-Dest", tt.dest)), tt.reason)
 	}

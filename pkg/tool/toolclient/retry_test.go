@@ -27,7 +27,7 @@ func total(gateways ...*gateway) (n int) {
 // What does not heal by itself, and what may have happened, is not tried again.
 func TestOneTryOnly(t *testing.T) {
 	t.Parallel()
-	for _, reason := range errs.Reasons() {
+	for _, reason := range errs.CallReasons() {
 		switch reason {
 		case errs.NodeNotConnected, errs.NodeBusy, errs.BusUnavailable, errs.Draining:
 			continue

@@ -89,9 +89,9 @@ func (s *stream) deliver(r *response) {
 
 // failed is the error that a gateway reports.
 func failed(f *toolv1.Failure) error {
-	if reason := errs.Reason(f.GetReason()); !reason.Known() && f.GetOutcome() == string(errs.NotDelivered) {
+	if reason := errs.Reason(f.GetReason()); !reason.OfCall() && f.GetOutcome() == string(errs.NotDelivered) {
 		code := codes.Internal
-		if reason == "INVALID_ARGUMENT" {
+		if reason == errs.InvalidArgument {
 			code = codes.InvalidArgument
 		}
 		return status.Error(code, f.GetMessage())

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -211,7 +211,7 @@ func TestFollowOnAnotherPod(t *testing.T) {
 		if err == nil {
 			_, err = bob.Recv()
 		}
-		if !errors.Is(refusal.FromGRPC(err), refusal.SessionNotFound) {
+		if !errors.Is(errs.FromGRPC(err), errs.SessionNotFound) {
 			t.Errorf("bob follows: %v", err)
 		}
 	})
@@ -277,7 +277,7 @@ func TestDrain(t *testing.T) {
 			one.seq++
 			_, err = one.recv()
 		}
-		if !errors.Is(refusal.FromGRPC(err), refusal.Unavailable) {
+		if !errors.Is(errs.FromGRPC(err), errs.AgentUnavailable) {
 			t.Errorf("the stream ended with %v", err)
 		}
 		close(gate)
@@ -315,7 +315,7 @@ func TestOneRunAtATime(t *testing.T) {
 			switch err := <-results; {
 			case err == nil:
 				began++
-			case !errors.Is(refusal.FromGRPC(err), refusal.RunActive):
+			case !errors.Is(errs.FromGRPC(err), errs.RunActive):
 				t.Error(err)
 			}
 		}

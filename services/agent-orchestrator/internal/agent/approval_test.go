@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -70,11 +70,11 @@ func TestApproved(t *testing.T) {
 		t.Error("a resume is another run")
 	}
 	_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision("call_0", "approved")}})
-	wantReason(t, err, refusal.AlreadyDecided)
+	wantReason(t, err, errs.AlreadyDecided)
 	_, err = p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session)})
-	wantReason(t, err, refusal.NotInterrupted)
+	wantReason(t, err, errs.NotInterrupted)
 	_, err = p.Resume(t.Context(), "bob", &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision("call_0", "approved")}})
-	wantReason(t, err, refusal.SessionNotFound)
+	wantReason(t, err, errs.SessionNotFound)
 }
 
 func TestRejected(t *testing.T) {
@@ -133,18 +133,18 @@ func TestBadDecisions(t *testing.T) {
 	forged.Digest = strings.Repeat("0", 64)
 	for _, tt := range []struct {
 		decisions []*agentv1.ToolCallDecision
-		want      refusal.Reason
+		want      errs.Reason
 	}{
-		{nil, refusal.MissingDecision},
-		{[]*agentv1.ToolCallDecision{decision("call_1", "approved"), decision("call_0", "approved")}, refusal.UnknownCall},
-		{[]*agentv1.ToolCallDecision{decision("call_0", "approved"), decision("call_0", "rejected")}, refusal.InvalidDecision},
-		{[]*agentv1.ToolCallDecision{forged}, refusal.DigestDiffers},
+		{nil, errs.MissingDecision},
+		{[]*agentv1.ToolCallDecision{decision("call_1", "approved"), decision("call_0", "approved")}, errs.UnknownCall},
+		{[]*agentv1.ToolCallDecision{decision("call_0", "approved"), decision("call_0", "rejected")}, errs.InvalidDecision},
+		{[]*agentv1.ToolCallDecision{forged}, errs.DigestDiffers},
 	} {
 		_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: tt.decisions})
 		wantReason(t, err, tt.want)
 	}
 	_, err := p.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "x", SessionId: string(s.Session)})
-	wantReason(t, err, refusal.Interrupted)
+	wantReason(t, err, errs.Interrupted)
 	w.model.Script(modeltest.Say("."))
 	p.ended(p.resume(s, decision("call_0", "approved")))
 	if len(click.seen()) != 1 {
@@ -197,7 +197,7 @@ func TestNodeConnectsAnewMeanwhile(t *testing.T) {
 		old := decision("call_0", "approved")
 		old.Digest = first
 		_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{old}})
-		wantReason(t, err, refusal.DigestDiffers)
+		wantReason(t, err, errs.DigestDiffers)
 		w.model.Script(modeltest.Say("paid"))
 		got = p.ended(w.pod().resume(s, decision("call_0", "approved")))
 		if r := got.results(); len(r) != 2 || r[0].GetIsError() || r[1].GetIsError() || got.text() != "paid" || len(click.seen()) != 1 || len(look.seen()) != 1 {
@@ -217,21 +217,21 @@ func resumesRace(t *testing.T, open func() *store.Store) {
 	pods := []*pod{p, w.pod()}
 	s.After = p.state(s).LastSeq
 	var wg sync.WaitGroup
-	errs := make([]error, 8)
-	for i := range errs {
+	failures := make([]error, 8)
+	for i := range failures {
 		wg.Go(func() {
-			_, errs[i] = pods[i%2].Resume(t.Context(), user, &agentv1.ResumeRequest{
+			_, failures[i] = pods[i%2].Resume(t.Context(), user, &agentv1.ResumeRequest{
 				SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision("call_0", "approved")},
 			})
 		})
 	}
 	wg.Wait()
 	won := 0
-	for _, err := range errs {
+	for _, err := range failures {
 		if err == nil {
 			won++
 		} else {
-			wantReason(t, err, refusal.AlreadyDecided)
+			wantReason(t, err, errs.AlreadyDecided)
 		}
 	}
 	if p.ended(s); won != 1 || len(click.seen()) != 1 {
@@ -254,7 +254,7 @@ func TestNobodyDecides(t *testing.T) {
 	s := p.invoke(asking("click"))
 	expired(p.ended(s).interrupt(t))
 	_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision("call_0", "approved")}})
-	wantReason(t, err, refusal.ApprovalExpired)
+	wantReason(t, err, errs.ApprovalExpired)
 	next := p.resume(s, decision("call_0", "timeout"))
 	asked := p.ended(next)
 	if r := asked.results(); len(r) != 1 || r[0].GetOutcome() != "timeout" || len(click.seen()) != 0 {
@@ -282,7 +282,7 @@ func TestNodeSelection(t *testing.T) {
 	if in.GetReason() != "node_selection" || len(in.GetAvailableNodes()) != 2 || len(in.GetToolCalls()) != 1 {
 		t.Fatalf("%v", in)
 	}
-	for node, want := range map[string]refusal.Reason{"": refusal.MissingDecision, "elsewhere": refusal.InvalidDecision} {
+	for node, want := range map[string]errs.Reason{"": errs.MissingDecision, "elsewhere": errs.InvalidDecision} {
 		_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), NodeId: node})
 		wantReason(t, err, want)
 	}

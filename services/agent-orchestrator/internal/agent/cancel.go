@@ -9,7 +9,7 @@ import (
 
 // Cancel asks for the end of a session's run, or ends its interrupt, and reports whether there was one. A run of this pod
 // hears of it at once, one of another pod when its lease is renewed or [Engine.Poke] is called there. The error may be
-// refusal.SessionNotFound.
+// errs.SessionNotFound.
 func (e *Engine) Cancel(ctx context.Context, ref store.Ref) (bool, error) {
 	active, events, err := e.deps.Journal.RequestCancel(ctx, ref)
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
@@ -91,14 +91,14 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	_, err := p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision("call_0", "approved")}})
-	wantReason(t, err, refusal.AlreadyDecided)
+	wantReason(t, err, errs.AlreadyDecided)
 }
 
 func TestCancelOfNothing(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).pod()
 	_, err := p.Cancel(t.Context(), store.Ref{User: user, Session: "none"})
-	wantReason(t, err, refusal.SessionNotFound)
+	wantReason(t, err, errs.SessionNotFound)
 }
 
 // Who adopts a run that was to be cancelled ends it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
@@ -305,7 +305,7 @@ func stops(t *testing.T, open func() *store.Store) {
 	go func() { stopped <- leaving.Stop(t.Context()) }()
 	testkit.Eventually(t, soon, func() bool {
 		_, err := leaving.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "more", SessionId: string(s.Session)})
-		return errors.Is(err, refusal.Unavailable) // RUN_ACTIVE before
+		return errors.Is(err, errs.AgentUnavailable) // RUN_ACTIVE before
 	}, "the pod takes no new run")
 	close(gate)
 	if err := <-stopped; err != nil {

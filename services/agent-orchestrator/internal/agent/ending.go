@@ -3,7 +3,7 @@ package agent
 import (
 	"errors"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
@@ -29,13 +29,13 @@ func (e *ending) finish(reason string) error {
 func (e *ending) fail(err error) error {
 	told := &agentv1.Error{Code: "Internal", Message: "Something went wrong in the agent server"}
 	var model *llm.Error
-	var refused *refusal.Error
+	var refused *errs.Error
 	switch {
 	case errors.As(err, &model):
 		told.Code, told.Message = string(model.Code), model.Message
 	case errors.Is(err, errDiffers):
 		told.Code, told.Message = string(llm.ModelUnavailable), errDiffers.Error()
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Class() == errs.Refused:
 		told.Message, told.Details = refused.Reason.Title(), refused.Message
 	}
 	e.env.log.WarnContext(e.env.leased, "the run ends with an error", "code", told.GetCode(), "error", err)

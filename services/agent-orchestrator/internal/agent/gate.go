@@ -7,8 +7,8 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
@@ -83,7 +83,7 @@ func (g gate) policy() (approval.Policy, error) {
 				RunMode: env.settings.mode(), Mode: approval.Mode(saved.Mode), Allowed: saved.Allowed,
 				Config: env.settings.Invoke.GetToolInterruptConfig(),
 			}, nil
-		case !errors.Is(err, refusal.Unavailable):
+		case !errors.Is(err, errs.AgentUnavailable):
 			return approval.Policy{}, err
 		case time.Now().After(over):
 			return approval.Policy{}, &journal.Error{Err: err}

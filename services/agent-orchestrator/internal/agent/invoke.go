@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/prompt"
@@ -14,7 +14,7 @@ import (
 )
 
 // Invoke begins a run and returns once its beginning is stored; the run goes on without the caller. With an idempotency key that has begun a
-// run before, that run is returned. The error is a *refusal.Error: MODEL_MISSING, ADDRESS_REFUSED,
+// run before, that run is returned. The error is a *errs.Error: MODEL_MISSING, ADDRESS_REFUSED,
 // INVALID_ARGUMENT, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
 func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
 	s := newSettings(ctx, req)
@@ -24,7 +24,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	switch s.mode() {
 	case tool.ModeAgent, tool.ModeAsk, tool.ModePlan:
 	default:
-		return Started{}, refusal.New(refusal.InvalidArgument, "mode must be one of %q, %q, %q", tool.ModeAgent, tool.ModeAsk, tool.ModePlan)
+		return Started{}, errs.New(errs.InvalidArgument, "mode must be one of %q, %q, %q", tool.ModeAgent, tool.ModeAsk, tool.ModePlan)
 	}
 	sealed, err := sealSettings(e.deps.Sealer, user, s)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
@@ -22,14 +22,14 @@ func TestInvokeIsRefused(t *testing.T) {
 	w.model.Script(modeltest.Say("x").Wait(gate))
 	p, other := w.pod(), w.pod()
 	_, err := p.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi", Mode: "dream"})
-	wantReason(t, err, refusal.InvalidArgument)
+	wantReason(t, err, errs.InvalidArgument)
 	s := p.say("hi")
 	_, err = other.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi", SessionId: string(s.Session)})
-	wantReason(t, err, refusal.RunActive)
+	wantReason(t, err, errs.RunActive)
 	_, err = p.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi"})
-	wantReason(t, err, refusal.Unavailable)
+	wantReason(t, err, errs.AgentUnavailable)
 	_, err = other.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session)})
-	wantReason(t, err, refusal.RunActive)
+	wantReason(t, err, errs.RunActive)
 	close(gate)
 	p.ended(s)
 	testkit.Eventually(t, soon, func() bool { return p.Active() == 0 }, "there is room again")
@@ -56,7 +56,7 @@ func TestRefusedInvokeClosesItsSources(t *testing.T) {
 	p := w.pod()
 	s := p.say("hi")
 	_, err := p.Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi", SessionId: string(s.Session)})
-	wantReason(t, err, refusal.RunActive)
+	wantReason(t, err, errs.RunActive)
 	testkit.Eventually(t, soon, func() bool { return source.count.Load() == 1 }, "only the run that goes on has tools")
 	close(gate)
 	p.ended(s)
@@ -82,7 +82,7 @@ func TestNoModel(t *testing.T) {
 	w := newWorld(t)
 	w.config.Default = llm.Endpoint{}
 	_, err := w.pod().Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi"})
-	wantReason(t, err, refusal.ModelMissing)
+	wantReason(t, err, errs.ModelMissing)
 }
 
 // The pod's own key goes to the pod's own endpoint, and nowhere else.

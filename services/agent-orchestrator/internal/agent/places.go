@@ -3,8 +3,8 @@ package agent
 import (
 	"sync"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // places counts the runs that this pod works on, or is about to, against its limits. Its methods may be called from several
@@ -32,10 +32,10 @@ func (p *places) reserve(user ids.UserID) (full bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return false, refusal.New(refusal.Unavailable, "this pod is stopping")
+		return false, errs.New(errs.AgentUnavailable, "this pod is stopping")
 	}
 	if p.count >= p.limit {
-		return false, refusal.New(refusal.Unavailable, "this pod has as many runs as it may have")
+		return false, errs.New(errs.AgentUnavailable, "this pod has as many runs as it may have")
 	}
 	p.add(user)
 	// The store counts the runs that have begun; it does not know of those that are about to begin here.

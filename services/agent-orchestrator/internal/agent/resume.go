@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// Resume decides what an interrupted run waits for, and works on it here from now on. The error is a *refusal.Error:
+// Resume decides what an interrupted run waits for, and works on it here from now on. The error is a *errs.Error:
 // SESSION_NOT_FOUND, NOT_INTERRUPTED, RUN_ACTIVE, ALREADY_DECIDED, what approval.Check returns, or AGENT_UNAVAILABLE. Then
 // nothing was decided.
 func (e *Engine) Resume(ctx context.Context, user ids.UserID, req *agentv1.ResumeRequest) (Started, error) {
@@ -45,9 +45,9 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 	}
 	switch {
 	case state.Status == store.Running:
-		return refuse(refusal.New(refusal.RunActive, "the run goes on; it waits for no decision"))
+		return refuse(errs.New(errs.RunActive, "the run goes on; it waits for no decision"))
 	case state.Interrupt == nil:
-		return refuse(refusal.New(refusal.NotInterrupted, "the session waits for no decision"))
+		return refuse(errs.New(errs.NotInterrupted, "the session waits for no decision"))
 	}
 	s, err := openSettings(e.deps.Sealer, ref.User, state.Run.Settings)
 	if err != nil {
@@ -81,7 +81,7 @@ func (e *Engine) decide(ctx context.Context, state store.State, req *agentv1.Res
 // reason is one that says less.
 func (e *Engine) orDecidedBefore(ctx context.Context, ref store.Ref, req *agentv1.ResumeRequest, err error) error {
 	if len(req.GetToolCallResults()) == 0 ||
-		!errors.Is(err, refusal.RunActive) && !errors.Is(err, refusal.NotInterrupted) && !errors.Is(err, refusal.UnknownCall) {
+		!errors.Is(err, errs.RunActive) && !errors.Is(err, errs.NotInterrupted) && !errors.Is(err, errs.UnknownCall) {
 		return err
 	}
 	names := make([]string, 0, len(req.GetToolCallResults()))
@@ -94,7 +94,7 @@ func (e *Engine) orDecidedBefore(ctx context.Context, ref store.Ref, req *agentv
 	}
 	for _, c := range calls {
 		if c.Decision != "" {
-			return refusal.New(refusal.AlreadyDecided, "call %q was decided before", c.ID)
+			return errs.New(errs.AlreadyDecided, "call %q was decided before", c.ID)
 		}
 	}
 	return err

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/catalogue"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
@@ -159,7 +159,7 @@ func (r *run) conclude(err error, release func()) {
 		r.metrics.lost.Inc()
 		r.log.InfoContext(r.leased, "the run's lease is lost: another pod has the run, or its session was deleted")
 		return
-	case errors.As(err, &unwritten) && errors.Is(err, refusal.Unavailable):
+	case errors.As(err, &unwritten) && errors.Is(err, errs.AgentUnavailable):
 		// Whether the step was stored is not known here: the pod that adopts the run sees it.
 		r.log.WarnContext(r.leased, "the run is left for another pod to adopt", "error", err)
 		return

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
@@ -17,15 +17,15 @@ import (
 func selected(state store.State, req *agentv1.ResumeRequest) ([]store.Call, error) {
 	node := req.GetNodeId()
 	if node != "" && !slices.ContainsFunc(state.Interrupt.GetAvailableNodes(), func(n *nodev1.Node) bool { return n.GetInfo().GetNodeId() == node }) {
-		return nil, refusal.New(refusal.InvalidDecision, "node_id %q is none of those to choose from", node)
+		return nil, errs.New(errs.InvalidDecision, "node_id %q is none of those to choose from", node)
 	}
 	open, rest := forNode(state, req)
 	for i, c := range open {
 		switch {
 		case node == "":
-			return nil, refusal.New(refusal.MissingDecision, "node_id is missing: one of the available nodes must be chosen")
+			return nil, errs.New(errs.MissingDecision, "node_id is missing: one of the available nodes must be chosen")
 		case approval.Expired(c, state.Now):
-			return nil, refusal.New(refusal.ApprovalExpired, "the time to choose a node is over")
+			return nil, errs.New(errs.ApprovalExpired, "the time to choose a node is over")
 		}
 		open[i].Interrupt, open[i].Expires = "", time.Time{}
 	}
@@ -35,7 +35,7 @@ func selected(state store.State, req *agentv1.ResumeRequest) ([]store.Call, erro
 		case !goesOn:
 			decisions = append(decisions, d)
 		case d.GetDecision() != approval.Approved:
-			return nil, refusal.New(refusal.InvalidDecision, "while a node must be chosen, call %q can be %q, %q or %q",
+			return nil, errs.New(errs.InvalidDecision, "while a node must be chosen, call %q can be %q, %q or %q",
 				d.GetToolCallId(), approval.Approved, approval.Rejected, approval.Timeout)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
@@ -109,12 +109,12 @@ func endpointOf(cfg Config, addresses Addresses, m *agentv1.ModelConfig) (at llm
 		at.Temperature = m.Temperature
 	}
 	if at.BaseURL == "" || at.Model == "" {
-		return at, 0, refusal.New(refusal.ModelMissing, "llm_config needs baseUrl and modelName: this server has no model of its own")
+		return at, 0, errs.New(errs.ModelMissing, "llm_config needs baseUrl and modelName: this server has no model of its own")
 	}
 	if at.Guarded && addresses != nil {
-		var refused *refusal.Error
+		var refused *errs.Error
 		if err := addresses.Check(at.BaseURL); errors.As(err, &refused) {
-			return at, 0, refusal.New(refused.Reason, "llm_config.baseUrl: %s", refused.Message)
+			return at, 0, errs.New(refused.Reason, "llm_config.baseUrl: %s", refused.Message)
 		}
 	}
 	if window == 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
@@ -140,7 +140,7 @@ func TestSubAgentsAsk(t *testing.T) {
 			t.Errorf("%s", c)
 		}
 		_, err = p.Resume(t.Context(), user, &agentv1.ResumeRequest{SessionId: string(s.Session), ToolCallResults: []*agentv1.ToolCallDecision{decision(id, "approved")}})
-		wantReason(t, err, refusal.AlreadyDecided)
+		wantReason(t, err, errs.AlreadyDecided)
 	})
 }
 

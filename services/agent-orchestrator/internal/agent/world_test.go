@@ -13,9 +13,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
@@ -147,7 +147,7 @@ type door struct {
 	away int
 }
 
-var errShut = refusal.New(refusal.Unavailable, "the door is shut")
+var errShut = errs.New(errs.AgentUnavailable, "the door is shut")
 
 func (d *door) slam() {
 	d.mu.Lock()
@@ -467,7 +467,7 @@ func newDevice(name string) *device {
 	return &device{fake: echo(name), at: tool.Place{Node: "desk", Mark: "m1"}}
 }
 
-func wantReason(t *testing.T, err error, reason refusal.Reason) {
+func wantReason(t *testing.T, err error, reason errs.Reason) {
 	t.Helper()
 	if !errors.Is(err, reason) {
 		t.Errorf("got %v, want %s", err, reason)

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
@@ -24,7 +24,7 @@ const (
 // Check matches decisions with the calls that wait, and returns those calls as they go on: Ready, with what was decided.
 // Calls that do not wait are neither needed nor returned. now is the store's time.
 //
-// Each waiting call needs exactly one decision. The error is a *[refusal.Error]: UNKNOWN_CALL for a decision about
+// Each waiting call needs exactly one decision. The error is a *[errs.Error]: UNKNOWN_CALL for a decision about
 // something else, ALREADY_DECIDED for one about a call that was decided before, MISSING_DECISION, INVALID_DECISION for two
 // about one call, another tool's name, an unknown decision or arguments that do not fit it, DIGEST_DIFFERS, and
 // APPROVAL_EXPIRED for anything but "timeout" after a call's time. Nothing is decided then. "timeout" before that is a
@@ -38,7 +38,7 @@ func Check(
 			return nil, err
 		}
 		if byCall[d.GetToolCallId()] != nil {
-			return nil, refusal.New(refusal.InvalidDecision, "call %q has two decisions", d.GetToolCallId())
+			return nil, errs.New(errs.InvalidDecision, "call %q has two decisions", d.GetToolCallId())
 		}
 		byCall[d.GetToolCallId()] = d
 	}
@@ -49,7 +49,7 @@ func Check(
 		}
 		d := byCall[c.ID]
 		if d == nil {
-			return nil, refusal.New(refusal.MissingDecision, "call %q has no decision; every call that waits needs one", c.ID)
+			return nil, errs.New(errs.MissingDecision, "call %q has no decision; every call that waits needs one", c.ID)
 		}
 		next, err := decide(session, c, d, now)
 		if err != nil {
@@ -65,32 +65,32 @@ func known(calls []store.Call, id string) error {
 	i := slices.IndexFunc(calls, func(c store.Call) bool { return c.ID == id })
 	switch {
 	case i < 0 || calls[i].State != store.Waiting && calls[i].Decision == "":
-		return refusal.New(refusal.UnknownCall, "no call %q waits for a decision", id)
+		return errs.New(errs.UnknownCall, "no call %q waits for a decision", id)
 	case calls[i].State != store.Waiting:
-		return refusal.New(refusal.AlreadyDecided, "call %q was decided before", id)
+		return errs.New(errs.AlreadyDecided, "call %q was decided before", id)
 	}
 	return nil
 }
 
 func decide(session ids.SessionID, c store.Call, d *agentv1.ToolCallDecision, now time.Time) (store.Call, error) {
 	if d.GetToolName() != "" && d.GetToolName() != c.Tool {
-		return c, refusal.New(refusal.InvalidDecision, "call %q is of tool %q", c.ID, c.Tool)
+		return c, errs.New(errs.InvalidDecision, "call %q is of tool %q", c.ID, c.Tool)
 	}
 	if Expired(c, now) && d.GetDecision() != Timeout {
-		return c, refusal.New(refusal.ApprovalExpired, "the time to decide about call %q is over", c.ID)
+		return c, errs.New(errs.ApprovalExpired, "the time to decide about call %q is over", c.ID)
 	}
 	if d.GetDigest() != "" && d.GetDigest() != c.Digest {
-		return c, refusal.New(refusal.DigestDiffers, "the digest is not that of call %q", c.ID)
+		return c, errs.New(errs.DigestDiffers, "the digest is not that of call %q", c.ID)
 	}
 	switch d.GetDecision() {
 	case Approved:
 		if len(d.GetToolArgsJson()) > 0 && !sameObject(d.GetToolArgsJson(), c.Args) {
-			return c, refusal.New(refusal.InvalidDecision,
+			return c, errs.New(errs.InvalidDecision,
 				"tool_args of call %q are not those that were shown; changing them is the decision %q", c.ID, Modified)
 		}
 	case Modified:
 		if _, err := Canonical(d.GetToolArgsJson()); err != nil {
-			return c, refusal.New(refusal.InvalidDecision, "tool_args of call %q must be a JSON object: %w", c.ID, err)
+			return c, errs.New(errs.InvalidDecision, "tool_args of call %q must be a JSON object: %v", c.ID, err)
 		}
 		c.Args = d.GetToolArgsJson()
 		c.Digest = Digest(session, c.ID, c.Tool, c.Args, c.Node, c.NodeMark)
@@ -98,7 +98,7 @@ func decide(session ids.SessionID, c store.Call, d *agentv1.ToolCallDecision, no
 		c.Reason = d.GetReason()
 	case Timeout:
 	default:
-		return c, refusal.New(refusal.InvalidDecision, "decision of call %q must be one of %q, %q, %q, %q",
+		return c, errs.New(errs.InvalidDecision, "decision of call %q must be one of %q, %q, %q, %q",
 			c.ID, Approved, Rejected, Modified, Timeout)
 	}
 	return settle(c, d.GetDecision(), now), nil

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/approval"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
@@ -54,25 +54,25 @@ func TestCheckRefuses(t *testing.T) {
 		first *decision // about call a; b is approved
 		more  []*decision
 		at    time.Time
-		want  refusal.Reason
+		want  errs.Reason
 	}{
-		"missing":              {nil, nil, now, refusal.MissingDecision},
-		"unknown":              {yes("a", "click"), []*decision{yes("c", "click")}, now, refusal.UnknownCall},
-		"not asked about":      {yes("a", "click"), []*decision{yes("free", "read_file")}, now, refusal.UnknownCall},
-		"decided before":       {yes("a", "click"), []*decision{yes("old", "click")}, now, refusal.AlreadyDecided},
-		"doubled":              {yes("a", "click"), []*decision{yes("a", "click")}, now, refusal.InvalidDecision},
-		"another tool":         {yes("a", "type"), nil, now, refusal.InvalidDecision},
-		"no decision":          {with(yes("a", ""), func(d *decision) { d.Decision = "" }), nil, now, refusal.InvalidDecision},
-		"unknown decision":     {with(yes("a", ""), func(d *decision) { d.Decision = "Approved" }), nil, now, refusal.InvalidDecision},
-		"forged digest":        {with(yes("a", ""), func(d *decision) { d.Digest = digest(waiting()[2]) }), nil, now, refusal.DigestDiffers},
-		"approved but changed": {with(yes("a", ""), func(d *decision) { d.ToolArgsJson = []byte(`{"selector":"#all"}`) }), nil, now, refusal.InvalidDecision},
-		"modified to nothing":  {with(yes("a", ""), func(d *decision) { d.Decision = "modified" }), nil, now, refusal.InvalidDecision},
-		"modified to an array": {with(yes("a", ""), func(d *decision) { d.Decision, d.ToolArgsJson = "modified", []byte(`[1]`) }), nil, now, refusal.InvalidDecision},
+		"missing":              {nil, nil, now, errs.MissingDecision},
+		"unknown":              {yes("a", "click"), []*decision{yes("c", "click")}, now, errs.UnknownCall},
+		"not asked about":      {yes("a", "click"), []*decision{yes("free", "read_file")}, now, errs.UnknownCall},
+		"decided before":       {yes("a", "click"), []*decision{yes("old", "click")}, now, errs.AlreadyDecided},
+		"doubled":              {yes("a", "click"), []*decision{yes("a", "click")}, now, errs.InvalidDecision},
+		"another tool":         {yes("a", "type"), nil, now, errs.InvalidDecision},
+		"no decision":          {with(yes("a", ""), func(d *decision) { d.Decision = "" }), nil, now, errs.InvalidDecision},
+		"unknown decision":     {with(yes("a", ""), func(d *decision) { d.Decision = "Approved" }), nil, now, errs.InvalidDecision},
+		"forged digest":        {with(yes("a", ""), func(d *decision) { d.Digest = digest(waiting()[2]) }), nil, now, errs.DigestDiffers},
+		"approved but changed": {with(yes("a", ""), func(d *decision) { d.ToolArgsJson = []byte(`{"selector":"#all"}`) }), nil, now, errs.InvalidDecision},
+		"modified to nothing":  {with(yes("a", ""), func(d *decision) { d.Decision = "modified" }), nil, now, errs.InvalidDecision},
+		"modified to an array": {with(yes("a", ""), func(d *decision) { d.Decision, d.ToolArgsJson = "modified", []byte(`[1]`) }), nil, now, errs.InvalidDecision},
 		"modified, doubled key": {with(yes("a", ""), func(d *decision) { d.Decision, d.ToolArgsJson = "modified", []byte(`{"a":1,"a":2}`) }),
-			nil, now, refusal.InvalidDecision},
-		"approved too late":  {yes("a", "click"), nil, later, refusal.ApprovalExpired},
-		"rejected too late":  {with(yes("a", ""), func(d *decision) { d.Decision = "rejected" }), nil, later, refusal.ApprovalExpired},
-		"at the last moment": {yes("a", "click"), nil, now.Add(time.Hour), refusal.ApprovalExpired},
+			nil, now, errs.InvalidDecision},
+		"approved too late":  {yes("a", "click"), nil, later, errs.ApprovalExpired},
+		"rejected too late":  {with(yes("a", ""), func(d *decision) { d.Decision = "rejected" }), nil, later, errs.ApprovalExpired},
+		"at the last moment": {yes("a", "click"), nil, now.Add(time.Hour), errs.ApprovalExpired},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -133,11 +133,11 @@ func TestCheckDecides(t *testing.T) {
 func TestApprovedArgumentsComeBackAsAPageWritesThem(t *testing.T) {
 	t.Parallel()
 	shown := `{"n":[1.0,-0.0,1e2,12345678901234567890],"s":"1.0"}`
-	for back, want := range map[string]refusal.Reason{
+	for back, want := range map[string]errs.Reason{
 		`{"s":"1.0","n":[1,0,100,12345678901234567000]}`:   "",
-		`{"s":"1.0","n":[2,0,100,12345678901234567000]}`:   refusal.InvalidDecision,
-		`{"s":"1","n":[1,0,100,12345678901234567000]}`:     refusal.InvalidDecision,
-		`{"s":"1.0","n":["1",0,100,12345678901234567000]}`: refusal.InvalidDecision,
+		`{"s":"1.0","n":[2,0,100,12345678901234567000]}`:   errs.InvalidDecision,
+		`{"s":"1","n":[1,0,100,12345678901234567000]}`:     errs.InvalidDecision,
+		`{"s":"1.0","n":["1",0,100,12345678901234567000]}`: errs.InvalidDecision,
 	} {
 		call := store.Call{ID: "a", Tool: "click", State: store.Waiting, Args: []byte(shown), Expires: now.Add(time.Hour)}
 		call.Digest = digest(call)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
@@ -26,7 +26,7 @@ const (
 )
 
 func invalid(format string, args ...any) error {
-	return refusal.New(refusal.InvalidArgument, format, args...)
+	return errs.New(errs.InvalidArgument, format, args...)
 }
 
 func between(field string, value, low, high int32) error {

@@ -6,7 +6,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
@@ -34,7 +34,7 @@ func (s *Server) withData(ctx context.Context, ref store.Ref, e *agentv1.Event) 
 		case err == nil && int64(len(data)) <= min(left, maxArtifact): // somebody may have written another file there
 			a.Data = data
 			left -= int64(len(data))
-		case err != nil && !errors.Is(err, refusal.FileNotFound) && ctx.Err() == nil:
+		case err != nil && !errors.Is(err, errs.FileNotFound) && ctx.Err() == nil:
 			s.log.WarnContext(ctx, "an artifact is sent without its bytes", "run", e.GetRunId(), "seq", e.GetSeq(), "error", err)
 		}
 	}

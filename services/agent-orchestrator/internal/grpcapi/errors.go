@@ -10,34 +10,30 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
 )
 
 // public returns what a caller may know of an error.
 func public(err error) *status.Status {
-	var refused *refusal.Error
-	var call *errs.Error
+	var reasoned *errs.Error
 	var bad *ids.InvalidError
 	switch {
-	case errors.As(err, &refused):
-		return refused.GRPCStatus()
-	case errors.As(err, &call):
-		return call.GRPCStatus()
+	case errors.As(err, &reasoned):
+		return reasoned.GRPCStatus()
 	case errors.As(err, &bad):
-		return refusal.New(refusal.InvalidArgument, "%v", bad).GRPCStatus()
+		return errs.New(errs.InvalidArgument, "%v", bad).GRPCStatus()
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return status.FromContextError(err)
 	}
 	if st, ok := status.FromError(err); ok {
 		return st
 	}
-	return refusal.New(refusal.Internal, "internal error").GRPCStatus()
+	return errs.New(errs.Internal, "internal error").GRPCStatus()
 }
 
 // cause is what a log says of an error: also what the caller is not told.
 func cause(err error) error {
-	var refused *refusal.Error
+	var refused *errs.Error
 	if errors.As(err, &refused) && refused.Err != nil {
 		return refused.Err
 	}

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
@@ -80,7 +80,7 @@ func (s *Server) Drain() { s.draining.Store(true) }
 // open refuses what a pod that drains does not begin any more.
 func (s *Server) open() error {
 	if s.draining.Load() {
-		return refusal.New(refusal.Unavailable, "this pod is shutting down; ask again")
+		return errs.New(errs.AgentUnavailable, "this pod is shutting down; ask again")
 	}
 	return nil
 }

@@ -17,9 +17,9 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -85,7 +85,7 @@ func (w *world) Session(_ context.Context, ref store.Ref) (store.Session, error)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ref != w.session.Ref {
-		return store.Session{}, refusal.New(refusal.SessionNotFound, "no such session")
+		return store.Session{}, errs.New(errs.SessionNotFound, "no such session")
 	}
 	return w.session, nil
 }
@@ -145,7 +145,7 @@ func (w *world) Resolve(
 func (w *world) Get(_ context.Context, _ ids.UserID, path string) (workspace.File, []byte, error) {
 	data, ok := w.files[path]
 	if !ok {
-		return workspace.File{}, nil, refusal.New(refusal.FileNotFound, "no such file")
+		return workspace.File{}, nil, errs.New(errs.FileNotFound, "no such file")
 	}
 	return workspace.File{}, data, nil
 }
@@ -299,7 +299,7 @@ func TestInvokeRefuses(t *testing.T) {
 			if err == nil {
 				_, err = stream.Recv()
 			}
-			if status.Code(err) != codes.InvalidArgument || !errors.Is(refusal.FromGRPC(err), refusal.InvalidArgument) ||
+			if status.Code(err) != codes.InvalidArgument || !errors.Is(errs.FromGRPC(err), errs.InvalidArgument) ||
 				!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "topsecret") {
 				t.Errorf("%s %d: %v", want, i, err)
 			}
@@ -322,10 +322,10 @@ func TestErrorsOfTheEngine(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err  error
 		code codes.Code
-		want refusal.Reason
+		want errs.Reason
 	}{
-		"refused":  {refusal.New(refusal.RunActive, "busy"), codes.Aborted, refusal.RunActive},
-		"internal": {errors.New("disk /var/secret is full"), codes.Internal, refusal.Internal},
+		"refused":  {errs.New(errs.RunActive, "busy"), codes.Aborted, errs.RunActive},
+		"internal": {errors.New("disk /var/secret is full"), codes.Internal, errs.Internal},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -335,7 +335,7 @@ func TestErrorsOfTheEngine(t *testing.T) {
 			if err == nil {
 				_, err = stream.Recv()
 			}
-			if status.Code(err) != tt.code || !errors.Is(refusal.FromGRPC(err), tt.want) || strings.Contains(err.Error(), "secret") {
+			if status.Code(err) != tt.code || !errors.Is(errs.FromGRPC(err), tt.want) || strings.Contains(err.Error(), "secret") {
 				t.Error(err)
 			}
 		})
@@ -391,7 +391,7 @@ func TestFollowAndCancel(t *testing.T) {
 		if err == nil {
 			_, err = stream.Recv()
 		}
-		if !errors.Is(refusal.FromGRPC(err), refusal.SessionNotFound) {
+		if !errors.Is(errs.FromGRPC(err), errs.SessionNotFound) {
 			t.Errorf("%s follows %s: %v", user, session, err)
 		}
 	}
@@ -452,18 +452,18 @@ func TestDrain(t *testing.T) {
 	if err == nil {
 		_, err = again.Recv()
 	}
-	if !errors.Is(refusal.FromGRPC(err), refusal.Unavailable) {
+	if !errors.Is(errs.FromGRPC(err), errs.AgentUnavailable) {
 		t.Errorf("invoke: %v", err)
 	}
 	resumed, err := f.client.Resume(ana(t.Context()), &agentv1.ResumeRequest{SessionId: "s"})
 	if err == nil {
 		_, err = resumed.Recv()
 	}
-	if !errors.Is(refusal.FromGRPC(err), refusal.Unavailable) {
+	if !errors.Is(errs.FromGRPC(err), errs.AgentUnavailable) {
 		t.Errorf("resume: %v", err)
 	}
 	f.hub.Drain()
-	if _, err = stream.Recv(); !errors.Is(refusal.FromGRPC(err), refusal.Unavailable) || f.cancels() != 0 {
+	if _, err = stream.Recv(); !errors.Is(errs.FromGRPC(err), errs.AgentUnavailable) || f.cancels() != 0 {
 		t.Errorf("%v, %d cancels", err, f.cancels())
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
@@ -32,7 +32,7 @@ const (
 const nowhere = -1
 
 // errAway ends followers of a pod that shuts down.
-var errAway = refusal.New(refusal.Unavailable, "this pod is shutting down; follow the session again")
+var errAway = errs.New(errs.AgentUnavailable, "this pod is shutting down; follow the session again")
 
 // goal is where a follower ends.
 type goal struct {
@@ -41,7 +41,7 @@ type goal struct {
 }
 
 // Follow sends a session's events after a number, as far as until says. It returns nil there, what send returned, the end
-// of ctx, refusal.SessionNotFound where the session is absent or deleted, and refusal.Unavailable when this pod drains.
+// of ctx, errs.SessionNotFound where the session is absent or deleted, and errs.AgentUnavailable when this pod drains.
 func (h *Hub) Follow(ctx context.Context, ref store.Ref, after int64, until Until, send func(*agentv1.Event) error) error {
 	f := h.Join(ref)
 	defer f.Leave()
@@ -132,10 +132,10 @@ func (f *Follower) patience() time.Duration {
 func (f *Follower) check(ctx context.Context) error {
 	s, err := f.hub.kept.Session(ctx, f.ref)
 	switch {
-	case errors.Is(err, refusal.SessionNotFound):
+	case errors.Is(err, errs.SessionNotFound):
 		return err
 	case err == nil && f.sent && s.LastSeq < f.cursor:
-		return refusal.New(refusal.SessionNotFound, "the session was deleted")
+		return errs.New(errs.SessionNotFound, "the session was deleted")
 	case err != nil: // it may come back
 		f.hub.log.WarnContext(ctx, "a followed session cannot be read", "error", err)
 	case s.LastSeq > f.cursor:
@@ -169,7 +169,7 @@ func (f *Follower) read(ctx context.Context, send func(*agentv1.Event) error) er
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, refusal.SessionNotFound):
+		case errors.Is(err, errs.SessionNotFound):
 			return err
 		case err != nil:
 			f.hub.log.WarnContext(ctx, "events cannot be read", "error", err)

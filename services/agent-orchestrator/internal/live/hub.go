@@ -15,7 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// Kept is where events are kept (package store). An absent session is refusal.SessionNotFound.
+// Kept is where events are kept (package store). An absent session is errs.SessionNotFound.
 type Kept interface {
 	// Events returns at most limit events of a session whose numbers are greater than after, in order.
 	Events(ctx context.Context, ref store.Ref, after int64, limit int) ([]*agentv1.Event, error)
@@ -87,7 +87,7 @@ func (h *Hub) topic(ref store.Ref) *topic {
 	return h.topics[ref]
 }
 
-// Drain ends every Follow with refusal.Unavailable: its client follows on another pod.
+// Drain ends every Follow with errs.AgentUnavailable: its client follows on another pod.
 func (h *Hub) Drain() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

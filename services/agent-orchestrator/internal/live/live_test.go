@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -38,7 +38,7 @@ func (k *kept) Events(_ context.Context, r store.Ref, after int64, limit int) ([
 	defer k.mu.Unlock()
 	k.reads++
 	if k.deleted || r != ref {
-		return nil, refusal.New(refusal.SessionNotFound, "no such session")
+		return nil, errs.New(errs.SessionNotFound, "no such session")
 	}
 	if k.fails != nil {
 		return nil, k.fails
@@ -51,7 +51,7 @@ func (k *kept) Session(_ context.Context, r store.Ref) (store.Session, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.deleted || r != ref {
-		return store.Session{}, refusal.New(refusal.SessionNotFound, "no such session")
+		return store.Session{}, errs.New(errs.SessionNotFound, "no such session")
 	}
 	return store.Session{Ref: r, Status: k.status, LastSeq: int64(len(k.events))}, k.fails
 }
@@ -215,7 +215,7 @@ func TestAbsentSession(t *testing.T) {
 	k := &kept{}
 	h := hub(t, k, "")
 	err := h.Follow(t.Context(), store.Ref{User: "bob", Session: ref.Session}, 0, live.Forever, nil)
-	if !errors.Is(err, refusal.SessionNotFound) {
+	if !errors.Is(err, errs.SessionNotFound) {
 		t.Error(err)
 	}
 	k.text(1, 1)
@@ -223,7 +223,7 @@ func TestAbsentSession(t *testing.T) {
 	eventually(t, f, 1)
 	k.set(func() { k.deleted, k.events = true, nil })
 	h.Look(ref)
-	if err := f.end(); !errors.Is(err, refusal.SessionNotFound) {
+	if err := f.end(); !errors.Is(err, errs.SessionNotFound) {
 		t.Errorf("after its end: %v", err)
 	}
 }
@@ -345,7 +345,7 @@ func TestDrain(t *testing.T) {
 	f := follow(t, h, 0, live.Forever)
 	eventually(t, f, 1)
 	h.Drain()
-	if err := f.end(); !errors.Is(err, refusal.Unavailable) {
+	if err := f.end(); !errors.Is(err, errs.AgentUnavailable) {
 		t.Error(err)
 	}
 	stopped := errors.New("stopped")

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // What endpoints write where a question is too long (docs/protocols/zeus-agents.md#errors-of-a-run, and what the larger ones
@@ -125,7 +125,7 @@ func unreachable(err error, headed bool) *Error {
 	}
 	var forged *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, refusal.AddressRefused):
+	case errors.Is(err, errs.AddressRefused):
 		return &Error{Code: ModelUnavailable, Message: "the model's address is not one that users may name, or has no public host", Err: err}
 	case errors.As(err, &forged):
 		return &Error{Code: ModelUnavailable, Message: "the endpoint's certificate does not fit its name", Err: err}

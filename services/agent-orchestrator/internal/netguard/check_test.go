@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 )
 
@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 		switch {
 		case why == "" && err != nil:
 			t.Errorf("%s: %v", address, err)
-		case why != "" && (!errors.Is(err, refusal.AddressRefused) || !strings.Contains(err.Error(), why)):
+		case why != "" && (!errors.Is(err, errs.AddressRefused) || !strings.Contains(err.Error(), why)):
 			t.Errorf("%s: got %v, want %q", address, err, why)
 		}
 		cloud := strings.Contains(address, "169.254") || strings.Contains(address, "fe80") || strings.Contains(address, "168.63") ||
@@ -76,7 +76,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, address := range []string{"", "api.example.com", "ftp://api.example.com", "file:///etc/passwd", "https://", "https:///x", "https://a:b@api.example.com", "://", "https://a b"} {
 		for _, g := range []*netguard.Guard{public, private} {
-			if err := g.Check(address); !errors.Is(err, refusal.AddressRefused) {
+			if err := g.Check(address); !errors.Is(err, errs.AddressRefused) {
 				t.Errorf("%q: %v", address, err)
 			}
 		}
@@ -117,7 +117,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, address string) {
-		if err := g.Check(address); err != nil && !errors.Is(err, refusal.AddressRefused) {
+		if err := g.Check(address); err != nil && !errors.Is(err, errs.AddressRefused) {
 			t.Errorf("%q: %v", address, err)
 		}
 	})

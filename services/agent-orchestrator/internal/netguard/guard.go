@@ -8,7 +8,7 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // Config says which addresses users may give.
@@ -63,12 +63,12 @@ func New(c Config) (*Guard, error) {
 // Close lets go of idle connections.
 func (g *Guard) Close() { g.transport.CloseIdleConnections() }
 
-// Check refuses, with [refusal.AddressRefused], an address that shows by itself that it is not allowed: what is no URL of
+// Check refuses, with [errs.AddressRefused], an address that shows by itself that it is not allowed: what is no URL of
 // a host over https, or names a host that is not public. What a name resolves to shows when it is dialled.
 func (g *Guard) Check(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
-		return refusal.New(refusal.AddressRefused, "the address is not a URL; write https://host/path")
+		return errs.New(errs.AddressRefused, "the address is not a URL; write https://host/path")
 	}
 	return g.check(u)
 }
@@ -77,11 +77,11 @@ func (g *Guard) check(u *url.URL) error {
 	host := canonical(u.Hostname())
 	switch {
 	case u.Scheme != "https" && u.Scheme != "http":
-		return refusal.New(refusal.AddressRefused, "the address must begin with https://")
+		return errs.New(errs.AddressRefused, "the address must begin with https://")
 	case host == "":
-		return refusal.New(refusal.AddressRefused, "the address names no host")
+		return errs.New(errs.AddressRefused, "the address names no host")
 	case u.User != nil:
-		return refusal.New(refusal.AddressRefused, "the address holds a user name or password; give them as a key or header")
+		return errs.New(errs.AddressRefused, "the address holds a user name or password; give them as a key or header")
 	case g.hosts[host]:
 		return nil
 	}
@@ -90,17 +90,17 @@ func (g *Guard) check(u *url.URL) error {
 	case err == nil && g.allowed(ip):
 		return nil
 	case g.private && err == nil && isMetadata(ip):
-		return refusal.New(refusal.AddressRefused, "%s is where clouds keep a machine's keys, which this server does not call", host)
+		return errs.New(errs.AddressRefused, "%s is where clouds keep a machine's keys, which this server does not call", host)
 	case g.private:
 		return nil
 	case err == nil && notPublic(ip) != "":
-		return refusal.New(refusal.AddressRefused, "%s is %s address, which this server does not call", host, notPublic(ip))
+		return errs.New(errs.AddressRefused, "%s is %s address, which this server does not call", host, notPublic(ip))
 	case err != nil && odd(host):
-		return refusal.New(refusal.AddressRefused, "%s is neither a name nor an IP address as one writes it", host)
+		return errs.New(errs.AddressRefused, "%s is neither a name nor an IP address as one writes it", host)
 	case host == "localhost" || strings.HasSuffix(host, ".localhost"):
-		return refusal.New(refusal.AddressRefused, "%s is a loopback address, which this server does not call", host)
+		return errs.New(errs.AddressRefused, "%s is a loopback address, which this server does not call", host)
 	case u.Scheme != "https":
-		return refusal.New(refusal.AddressRefused, "the address must begin with https://: what is sent holds keys")
+		return errs.New(errs.AddressRefused, "the address must begin with https://: what is sent holds keys")
 	}
 	return nil
 }

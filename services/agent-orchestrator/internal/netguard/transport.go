@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 const (
@@ -20,7 +20,7 @@ const (
 )
 
 // Client returns a client for addresses that users gave. It sets no timeout: the requests' contexts do. What it refuses is
-// [refusal.AddressRefused] somewhere in the error's chain.
+// [errs.AddressRefused] somewhere in the error's chain.
 func (g *Guard) Client() *http.Client {
 	return &http.Client{Transport: g, CheckRedirect: redirect}
 }
@@ -59,8 +59,8 @@ func (g *Guard) newTransport() *http.Transport {
 func oneAnswer(err error) error {
 	var unknown *net.DNSError
 	var without *net.AddrError // a name that has no addresses
-	if errors.Is(err, refusal.AddressRefused) || errors.As(err, &without) || errors.As(err, &unknown) && unknown.IsNotFound {
-		return &refusal.Error{Reason: refusal.AddressRefused, Message: "the host has no public address, which is all that this server calls", Err: err}
+	if errors.Is(err, errs.AddressRefused) || errors.As(err, &without) || errors.As(err, &unknown) && unknown.IsNotFound {
+		return &errs.Error{Reason: errs.AddressRefused, Message: "the host has no public address, which is all that this server calls", Err: err}
 	}
 	return err
 }
@@ -69,7 +69,7 @@ func oneAnswer(err error) error {
 func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
-		return refusal.New(refusal.AddressRefused, "not an IP address")
+		return errs.New(errs.AddressRefused, "not an IP address")
 	}
 	kind := notPublic(to.Addr())
 	if g.private && isMetadata(to.Addr()) {
@@ -78,7 +78,7 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 		return nil
 	}
 	if kind != "" && !g.allowed(to.Addr()) {
-		return refusal.New(refusal.AddressRefused, "the host has %s address, which this server does not call", kind)
+		return errs.New(errs.AddressRefused, "the host has %s address, which this server does not call", kind)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 // Authorization for subdomains and other ports, and keys in headers of one's own always.
 func redirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
-		return refusal.New(refusal.AddressRefused, "more than %d redirects", maxRedirects)
+		return errs.New(errs.AddressRefused, "more than %d redirects", maxRedirects)
 	}
 	if SameOrigin(r.URL, via[0].URL) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 )
 
@@ -52,11 +52,11 @@ func TestResolvedAddressIsChecked(t *testing.T) {
 	byName := strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 	g := guard(t, netguard.Config{})
 	// The form of "localhost" is refused before, so dial it directly: this is what a harmless name that resolves to it meets.
-	if err := netguard.Dial(t.Context(), g, strings.TrimPrefix(byName, "http://")); !errors.Is(err, refusal.AddressRefused) {
+	if err := netguard.Dial(t.Context(), g, strings.TrimPrefix(byName, "http://")); !errors.Is(err, errs.AddressRefused) {
 		t.Errorf("a name that resolves to loopback: %v", err)
 	}
 	for _, address := range []string{s.URL, byName} {
-		if _, err := get(t, g, address); !errors.Is(err, refusal.AddressRefused) {
+		if _, err := get(t, g, address); !errors.Is(err, errs.AddressRefused) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
@@ -81,7 +81,7 @@ func TestNamesWithinCannotBeTold(t *testing.T) {
 	t.Parallel()
 	g := guard(t, netguard.Config{})
 	within, nowhere := netguard.Dial(t.Context(), g, "localhost:1"), netguard.Dial(t.Context(), g, "nobody.onion:1") // which no resolver asks for
-	var a, b *refusal.Error
+	var a, b *errs.Error
 	if !errors.As(within, &a) || !errors.As(nowhere, &b) || a.Reason != b.Reason || a.Message != b.Message || a.Error() != b.Error() {
 		t.Errorf("%v; %v", within, nowhere)
 	}
@@ -100,12 +100,12 @@ func TestRedirectsAreChecked(t *testing.T) {
 	entrance := strings.Replace(outer.URL, "127.0.0.1", "localhost", 1)
 	for _, target := range []string{inner.URL, "http://169.254.169.254/", "https://[::1]/", "file:///etc/passwd"} {
 		to.Store(target)
-		if _, err := get(t, g, entrance); !errors.Is(err, refusal.AddressRefused) {
+		if _, err := get(t, g, entrance); !errors.Is(err, errs.AddressRefused) {
 			t.Errorf("a redirect to %s: %v", target, err)
 		}
 	}
 	to.Store(entrance)
-	if _, err := get(t, g, entrance); !errors.Is(err, refusal.AddressRefused) {
+	if _, err := get(t, g, entrance); !errors.Is(err, errs.AddressRefused) {
 		t.Errorf("a circle: %v", err)
 	}
 	if hits.Load() != 0 {

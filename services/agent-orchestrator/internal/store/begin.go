@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // Begin says which run is to begin.
@@ -47,11 +47,11 @@ func (e *AlreadyBegun) Error() string { return "store: the key has begun run " +
 // calls have all expired is ended first: they get the decision "timeout" and tool messages that say that nobody decided in
 // time.
 //
-// Errors: [*AlreadyBegun], [refusal.RunActive], [refusal.Interrupted], [refusal.RunsLimited].
+// Errors: [*AlreadyBegun], [errs.RunActive], [errs.Interrupted], [errs.RunsLimited].
 func (s *Store) Begin(ctx context.Context, b Begin) (Lease, State, error) {
 	for field, id := range map[string]string{"user_id": string(b.User), "session_id": string(b.Session)} {
 		if err := ids.Check(field, id); err != nil {
-			return Lease{}, State{}, refusal.New(refusal.InvalidArgument, "%w", err)
+			return Lease{}, State{}, errs.New(errs.InvalidArgument, "%v", err)
 		}
 	}
 	a := &beginning{Begin: b, change: newChange()}
@@ -92,7 +92,7 @@ func (a *beginning) attempt(ctx context.Context, s *Store) error {
 	case k.Run.ID == a.Run:
 		return ErrLeaseLost // an earlier attempt has begun it, so long ago that another pod took over
 	case k.Status == Running:
-		return refusal.New(refusal.RunActive, "session %q has a run that is active", string(a.Session))
+		return errs.New(errs.RunActive, "session %q has a run that is active", string(a.Session))
 	case k.Status == Interrupted:
 		if err := s.expire(ctx, a.Ref); err != nil {
 			return err

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
@@ -49,7 +49,7 @@ func TestBeginRefusesMalformedIDs(t *testing.T) {
 		b := beginning("run_1")
 		b.Ref = r
 		_, _, err := s.Begin(t.Context(), b)
-		must(t, err, refusal.InvalidArgument)
+		must(t, err, errs.InvalidArgument)
 	}
 }
 
@@ -68,7 +68,7 @@ func TestOneRunAtATime(t *testing.T) {
 				t.Fatalf("%d runs began in a session that was %s", won, again)
 			}
 			for _, err := range lost {
-				must(t, err, refusal.RunActive)
+				must(t, err, errs.RunActive)
 			}
 			if st := load(t, pods[0], ref); len(st.Messages) != round+1 {
 				t.Errorf("%d messages after %d runs", len(st.Messages), round+1)
@@ -171,12 +171,12 @@ func TestSessionsOfOthersAreAbsent(t *testing.T) {
 			_, err = s.CallsByID(t.Context(), other, []string{"a"})
 			must(t, err, want)
 		}
-		check(refusal.SessionNotFound)
+		check(errs.SessionNotFound)
 		_, _, err := s.RequestCancel(t.Context(), other)
-		must(t, err, refusal.SessionNotFound)
-		must(t, s.Delete(t.Context(), other), refusal.SessionNotFound)
+		must(t, err, errs.SessionNotFound)
+		must(t, s.Delete(t.Context(), other), errs.SessionNotFound)
 		_, _, err = s.Decide(t.Context(), store.Decide{Ref: other, Owner: "p", TTL: long})
-		must(t, err, refusal.SessionNotFound)
+		must(t, err, errs.SessionNotFound)
 
 		b := beginning("run_bob")
 		b.Ref = other
@@ -209,7 +209,7 @@ func TestExpiredInterrupt(t *testing.T) {
 			t.Fatalf("%d runs began after an expired interrupt: %v", won, lost)
 		}
 		for _, err := range lost {
-			must(t, err, refusal.RunActive)
+			must(t, err, errs.RunActive)
 		}
 		st := load(t, s, ref)
 		if st.Status != store.Running || len(st.Messages) != 6 || st.Interrupt != nil || len(st.Calls) != 0 {
@@ -247,7 +247,7 @@ func TestInterruptThatHasTimeLeft(t *testing.T) {
 		interrupted(t, s, time.Now().Add(time.Hour))
 		before := load(t, s, ref)
 		_, _, err := s.Begin(t.Context(), beginning("run_2"))
-		must(t, err, refusal.Interrupted)
+		must(t, err, errs.Interrupted)
 		if after := load(t, s, ref); len(after.Messages) != len(before.Messages) || after.Calls[0].State != store.Waiting {
 			t.Errorf("a refused Begin changed %+v", after)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
@@ -55,7 +55,7 @@ func TestTransactionsAreMeasured(t *testing.T) {
 	b := beginning("run")
 	begin(t, s, b)
 	b.Run = "second"
-	if _, _, err := s.Begin(t.Context(), b); !errors.Is(err, refusal.RunActive) {
+	if _, _, err := s.Begin(t.Context(), b); !errors.Is(err, errs.RunActive) {
 		t.Errorf("a second run began: %v", err)
 	}
 	if n := testutil.CollectAndCount(reg, "hecaton_agent_storage_duration_seconds"); n != 2 {

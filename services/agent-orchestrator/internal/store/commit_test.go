@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
@@ -39,7 +39,7 @@ func TestCommitKeepsAllOfAChange(t *testing.T) {
 		}
 
 		_, _, err := s.Begin(t.Context(), beginning("x"))
-		must(t, err, refusal.Interrupted)
+		must(t, err, errs.Interrupted)
 		l, st, err := s.Decide(t.Context(), decided(st, "pod-1"))
 		must(t, err, nil)
 		call := st.Calls[0]

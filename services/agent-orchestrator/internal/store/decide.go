@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // Decide says how an interrupt ends.
@@ -32,8 +32,8 @@ type Decide struct {
 
 // Decide takes an interrupted run up again. Of several that decide the same interrupt exactly one succeeds.
 //
-// Errors: [refusal.SessionNotFound], [refusal.AlreadyDecided] where the session does not wait for that interrupt,
-// [refusal.RunsLimited].
+// Errors: [errs.SessionNotFound], [errs.AlreadyDecided] where the session does not wait for that interrupt,
+// [errs.RunsLimited].
 func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
 	change := newChange()
 	var k *kept
@@ -47,7 +47,7 @@ func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
 		case k.change == change && k.owner == d.Owner:
 			return nil // an earlier attempt has done it
 		case k.Status != Interrupted || k.Interrupt.GetInterruptId() != d.InterruptID:
-			return refusal.New(refusal.AlreadyDecided, "session %q does not wait for this decision any more", string(d.Session))
+			return errs.New(errs.AlreadyDecided, "session %q does not wait for this decision any more", string(d.Session))
 		}
 		if err := s.mayRun(ctx, d); err != nil {
 			return err

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
@@ -26,7 +26,7 @@ func TestOneDecisionWins(t *testing.T) {
 			t.Fatalf("%d decisions won: %v", won, lost)
 		}
 		for _, err := range lost {
-			must(t, err, refusal.AlreadyDecided)
+			must(t, err, errs.AlreadyDecided)
 		}
 		for _, l := range leases {
 			if l.Run != "" {
@@ -49,7 +49,7 @@ func TestDecide(t *testing.T) {
 		wrong := d
 		wrong.InterruptID = "int_0"
 		_, _, err := s.Decide(t.Context(), wrong)
-		must(t, err, refusal.AlreadyDecided)
+		must(t, err, errs.AlreadyDecided)
 		wrong = d
 		wrong.Calls = []store.Call{{ID: "forged"}}
 		if _, _, err := s.Decide(t.Context(), wrong); err == nil {
@@ -73,7 +73,7 @@ func TestDecide(t *testing.T) {
 		must(t, s.Commit(t.Context(), old, store.Change{}), store.ErrLeaseLost)
 		commit(t, s, l, store.Change{Events: texts(l, 3, "x"), End: &store.End{FinishReason: "stop"}})
 		_, _, err = s.Decide(t.Context(), d)
-		must(t, err, refusal.AlreadyDecided)
+		must(t, err, errs.AlreadyDecided)
 	})
 }
 
@@ -91,7 +91,7 @@ func TestCancelEndsAnInterrupt(t *testing.T) {
 				return nil
 			}
 			if err == nil {
-				err = refusal.NotInterrupted
+				err = errs.NotInterrupted
 			}
 			return err
 		})
@@ -112,7 +112,7 @@ func TestCancelEndsAnInterrupt(t *testing.T) {
 		must(t, err, nil)
 		wantUndone(t, events, "cancelled cancelled cancelled")
 		_, _, err = s.Decide(t.Context(), d)
-		must(t, err, refusal.AlreadyDecided)
+		must(t, err, errs.AlreadyDecided)
 		l, st := begin(t, s, beginning("run_2"))
 		if st.LastSeq != 6 || st.Messages[5].Index != 6 {
 			t.Errorf("state is %+v", st)
@@ -167,7 +167,7 @@ func TestDecisionAgainstCancel(t *testing.T) {
 			t.Errorf("decide: %v, but %+v", decideErr, st)
 		}
 		if decideErr != nil {
-			must(t, decideErr, refusal.AlreadyDecided)
+			must(t, decideErr, errs.AlreadyDecided)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
@@ -17,14 +17,14 @@ const (
 	cancelled = "cancelled"
 )
 
-// expire ends an interrupt whose time is over; where it is not, it is refusal.Interrupted.
+// expire ends an interrupt whose time is over; where it is not, it is errs.Interrupted.
 func (s *Store) expire(ctx context.Context, ref Ref) error {
 	k, err := s.load(ctx, ref)
 	if err != nil || k.Status != Interrupted {
 		return err // it was ended meanwhile
 	}
 	if !k.timeIsOver() {
-		return refusal.New(refusal.Interrupted, "session %q waits for a decision", string(ref.Session))
+		return errs.New(errs.Interrupted, "session %q waits for a decision", string(ref.Session))
 	}
 	statements, _, err := k.dropInterrupt(timedOut, newChange())
 	if err != nil {
@@ -113,7 +113,7 @@ func undone(c *Call, decision string) *agentv1.ToolCallResult {
 // appended. active reports whether there was something to cancel; events are those that were appended, for the caller to
 // publish.
 //
-// Errors: [refusal.SessionNotFound].
+// Errors: [errs.SessionNotFound].
 func (s *Store) RequestCancel(ctx context.Context, ref Ref) (active bool, events []*agentv1.Event, err error) {
 	change := newChange()
 	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {

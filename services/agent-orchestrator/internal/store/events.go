@@ -54,7 +54,7 @@ func unframe(data []byte, session, run string, last int64) ([]*agentv1.Event, er
 }
 
 // Events returns a session's events with a Seq above after, in order; limit 0 means all. Errors:
-// [refusal.SessionNotFound].
+// [errs.SessionNotFound].
 func (s *Store) Events(ctx context.Context, ref Ref, after int64, limit int) ([]*agentv1.Event, error) {
 	limit = orAll(limit)
 	var out []*agentv1.Event

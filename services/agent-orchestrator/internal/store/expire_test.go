@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
@@ -38,7 +38,7 @@ func TestExpiredChoiceOfANode(t *testing.T) {
 		next.Session = "session_2"
 		choose(next.Ref, "run_0", time.Now().Add(time.Hour))
 		_, _, err := s.Begin(t.Context(), next)
-		must(t, err, refusal.Interrupted)
+		must(t, err, errs.Interrupted)
 
 		choose(ref, "run_1", time.Now().Add(-time.Second))
 		next.Ref = ref

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // Adopted is a run that was taken over.
@@ -54,7 +54,7 @@ func (s *Store) Adopt(ctx context.Context, owner string, ttl time.Duration, limi
 	out := make([]Adopted, 0, len(leases))
 	for _, l := range leases {
 		state, err := s.Load(ctx, l.Ref)
-		if errors.Is(err, refusal.SessionNotFound) {
+		if errors.Is(err, errs.SessionNotFound) {
 			continue // deleted meanwhile
 		}
 		if err != nil {

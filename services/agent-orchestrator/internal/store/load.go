@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
@@ -116,7 +116,7 @@ func scanCall(scan func(...any) error, more ...any) (Call, error) {
 	return c, err
 }
 
-// Load returns a session with all that its run needs to go on. Errors: [refusal.SessionNotFound].
+// Load returns a session with all that its run needs to go on. Errors: [errs.SessionNotFound].
 func (s *Store) Load(ctx context.Context, ref Ref) (State, error) {
 	var k *kept
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) (err error) {
@@ -132,7 +132,7 @@ func (s *Store) Load(ctx context.Context, ref Ref) (State, error) {
 }
 
 // CallsByID returns those of the session's calls that have one of the ids, also the ones decided long ago. Errors:
-// [refusal.SessionNotFound].
+// [errs.SessionNotFound].
 func (s *Store) CallsByID(ctx context.Context, ref Ref, names []string) ([]Call, error) {
 	var out []Call
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
@@ -165,7 +165,7 @@ func (s *Store) CallsByID(ctx context.Context, ref Ref, names []string) ([]Call,
 }
 
 func notFound(ref Ref) error {
-	return refusal.New(refusal.SessionNotFound, "there is no session %q", string(ref.Session))
+	return errs.New(errs.SessionNotFound, "there is no session %q", string(ref.Session))
 }
 
 // moment is the time of so many milliseconds; 0 is none.

@@ -59,7 +59,7 @@ func insertMessages(session int64, messages []Message) ([]statement, error) {
 
 // Messages returns the messages of one of a session's conversations with an Index above after, the oldest first; limit 0 means
 // all. The conversation is that of the sub-agent that does the call parent; the user's where parent is "". Errors:
-// [refusal.SessionNotFound].
+// [errs.SessionNotFound].
 func (s *Store) Messages(ctx context.Context, ref Ref, parent string, after, limit int) ([]Message, error) {
 	var out []Message
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {

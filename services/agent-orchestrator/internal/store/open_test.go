@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
@@ -119,7 +119,7 @@ func TestTwoProcessesOnOneFile(t *testing.T) {
 			b := beginning("run_" + owner)
 			b.Session, b.Owner = session(i), owner
 			l, _, err := s.Begin(t.Context(), b)
-			if errors.Is(err, refusal.RunActive) {
+			if errors.Is(err, errs.RunActive) {
 				continue
 			}
 			must(t, err, nil)

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
@@ -97,9 +97,9 @@ func TestPostgresAway(t *testing.T) {
 	if s.Check(t.Context()) == nil {
 		t.Error("a database that is away is ready")
 	}
-	must(t, s.Commit(t.Context(), l, store.Change{Events: texts(l, 1, "x")}), refusal.Unavailable)
+	must(t, s.Commit(t.Context(), l, store.Change{Events: texts(l, 1, "x")}), errs.AgentUnavailable)
 	_, err = s.Load(t.Context(), ref)
-	must(t, err, refusal.Unavailable)
+	must(t, err, errs.AgentUnavailable)
 	server.Start()
 	commit(t, s, l, store.Change{Events: texts(l, 1, "x")})
 	must(t, s.Check(t.Context()), nil)

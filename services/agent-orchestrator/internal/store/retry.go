@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 const (
@@ -36,7 +36,7 @@ func (s *Store) retry(ctx context.Context, patience time.Duration, attempt func(
 			return err
 		case time.Now().After(over):
 			s.log.LogAttrs(ctx, slog.LevelError, "the database cannot be reached", slog.Any("err", err))
-			return &refusal.Error{Reason: refusal.Unavailable, Message: "what is kept cannot be reached right now", Err: err}
+			return &errs.Error{Reason: errs.AgentUnavailable, Message: "what is kept cannot be reached right now", Err: err}
 		}
 		if wait > 8*firstWait {
 			s.log.LogAttrs(ctx, slog.LevelWarn, "trying the database again", slog.Any("err", err))

@@ -5,9 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // countRuns counts the active runs of a user. Beginnings that another pod writes at the same moment are not seen: several
@@ -57,7 +56,7 @@ func (s *Store) mayRun(ctx context.Context, d Decide) error {
 const retryRuns = 5 * time.Second
 
 func runsLimited(most int) error {
-	e := refusal.New(refusal.RunsLimited, "this user has %d active runs, as many as one may have; wait until one ends, or cancel one", most)
-	e.Limit = &quota.Met{Name: "runs", Limit: int64(most), RetryAfter: retryRuns}
+	e := errs.New(errs.RunsLimited, "this user has %d active runs, as many as one may have; wait until one ends, or cancel one", most)
+	e.Limit = &errs.LimitMet{Name: "runs", Limit: int64(most), RetryAfter: retryRuns}
 	return e
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
@@ -23,8 +23,8 @@ func TestAUserHasSoManyRuns(t *testing.T) {
 		}
 		limited := func(err error) {
 			t.Helper()
-			var e *refusal.Error
-			if !errors.As(err, &e) || e.Reason != refusal.RunsLimited || e.Limit == nil || e.Limit.Limit != 2 {
+			var e *errs.Error
+			if !errors.As(err, &e) || e.Reason != errs.RunsLimited || e.Limit == nil || e.Limit.Limit != 2 {
 				t.Errorf("got %v", err)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // Sessions on a page.
@@ -40,7 +40,7 @@ func (s *Store) session(ctx context.Context, ref Ref) (*kept, error) {
 	return k, err
 }
 
-// Session returns one session. Errors: [refusal.SessionNotFound].
+// Session returns one session. Errors: [errs.SessionNotFound].
 func (s *Store) Session(ctx context.Context, ref Ref) (Session, error) {
 	var out Session
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
@@ -55,7 +55,7 @@ func (s *Store) Session(ctx context.Context, ref Ref) (Session, error) {
 
 // Sessions lists a user's sessions, the last changed first: at most limit (0 means 50; at most 200) after the cursor of
 // the page before. next is "" on the last page. A session that changes between two pages may be on both. Errors:
-// [refusal.InvalidArgument] for a cursor that is none.
+// [errs.InvalidArgument] for a cursor that is none.
 func (s *Store) Sessions(ctx context.Context, user ids.UserID, limit int, cursor string) (list []Session, next string, err error) {
 	if limit <= 0 {
 		limit = defaultPage
@@ -105,19 +105,19 @@ func parseCursor(cursor string) (position, error) {
 		_, err = fmt.Sscanf(string(text), "%d.%d", &p.updated, &p.id)
 	}
 	if err != nil || p.cursor() != cursor {
-		return p, refusal.New(refusal.InvalidArgument, "cursor is none that a list of sessions has returned")
+		return p, errs.New(errs.InvalidArgument, "cursor is none that a list of sessions has returned")
 	}
 	return p, nil
 }
 
 // Delete removes a session with all that is kept of it; whoever holds its lease has lost it. The user's files stay. Errors:
-// [refusal.SessionNotFound].
+// [errs.SessionNotFound].
 func (s *Store) Delete(ctx context.Context, ref Ref) error {
 	seen := false
 	return s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		k, err := s.session(ctx, ref)
 		if err != nil {
-			if seen && errors.Is(err, refusal.SessionNotFound) { // an earlier attempt has done it
+			if seen && errors.Is(err, errs.SessionNotFound) { // an earlier attempt has done it
 				return nil
 			}
 			return err

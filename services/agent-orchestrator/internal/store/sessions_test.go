@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
@@ -53,7 +53,7 @@ func TestSessionsAreListedByChange(t *testing.T) {
 		}
 		for _, cursor := range []string{"x", "!", "MS4y.", "MQ"} {
 			_, _, err := s.Sessions(t.Context(), ref.User, 0, cursor)
-			must(t, err, refusal.InvalidArgument)
+			must(t, err, errs.InvalidArgument)
 		}
 	})
 }
@@ -80,9 +80,9 @@ func TestDelete(t *testing.T) {
 		s := open()
 		interrupted(t, s, time.Now().Add(time.Hour))
 		must(t, s.Delete(t.Context(), ref), nil)
-		must(t, s.Delete(t.Context(), ref), refusal.SessionNotFound)
+		must(t, s.Delete(t.Context(), ref), errs.SessionNotFound)
 		_, err := s.Session(t.Context(), ref)
-		must(t, err, refusal.SessionNotFound)
+		must(t, err, errs.SessionNotFound)
 		_, st := begin(t, s, beginning("run_1"))
 		if len(st.Messages) != 1 || st.LastSeq != 0 || len(st.Calls) != 0 {
 			t.Errorf("the new session has of the old one %+v", st)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
@@ -22,7 +22,7 @@ func TestSavedTools(t *testing.T) {
 			t.Errorf("tool is %+v, %v, was made as %+v", got, err, made)
 		}
 		_, err = s.CreateTool(t.Context(), store.SavedTool{ID: "2", User: "ann", Type: "oauth", Name: "files"})
-		must(t, err, refusal.NameTaken)
+		must(t, err, errs.NameTaken)
 		_, err = s.CreateTool(t.Context(), store.SavedTool{ID: "2", User: "bob", Type: "mcp", Name: "files"})
 		must(t, err, nil)
 		_, err = s.CreateTool(t.Context(), store.SavedTool{ID: "3", User: "ann", Type: "oauth", Name: "github"})
@@ -35,7 +35,7 @@ func TestSavedTools(t *testing.T) {
 		}
 		made.Name = "github"
 		_, err = s.UpdateTool(t.Context(), made)
-		must(t, err, refusal.NameTaken)
+		must(t, err, errs.NameTaken)
 
 		list, err := s.ListTools(t.Context(), "ann")
 		if err != nil || len(list) != 2 || list[0].ID != "1" || list[1].ID != "3" {
@@ -44,12 +44,12 @@ func TestSavedTools(t *testing.T) {
 		theirs := changed
 		theirs.User = "bob"
 		_, err = s.UpdateTool(t.Context(), theirs)
-		must(t, err, refusal.ToolNotFound)
+		must(t, err, errs.ToolNotFound)
 		_, err = s.GetTool(t.Context(), "bob", "1")
-		must(t, err, refusal.ToolNotFound)
-		must(t, s.DeleteTool(t.Context(), "bob", "1"), refusal.ToolNotFound)
+		must(t, err, errs.ToolNotFound)
+		must(t, s.DeleteTool(t.Context(), "bob", "1"), errs.ToolNotFound)
 		must(t, s.DeleteTool(t.Context(), "ann", "1"), nil)
-		must(t, s.DeleteTool(t.Context(), "ann", "1"), refusal.ToolNotFound)
+		must(t, s.DeleteTool(t.Context(), "ann", "1"), errs.ToolNotFound)
 	})
 }
 
@@ -71,7 +71,7 @@ func TestSavedToolsAreLimited(t *testing.T) {
 			t.Errorf("%d of 2 were kept", won)
 		}
 		for _, err := range lost {
-			must(t, err, refusal.LimitReached)
+			must(t, err, errs.LimitReached)
 		}
 	})
 }

@@ -30,7 +30,7 @@ type Options struct {
 // Store is one pod's door to the database. Its methods may be called from several goroutines; Commits of one lease must
 // come one after the other.
 //
-// Where the database cannot be reached in time, every method's error is [refusal.Unavailable].
+// Where the database cannot be reached in time, every method's error is [errs.AgentUnavailable].
 type Store struct {
 	db       database
 	allowed  []AllowedTool

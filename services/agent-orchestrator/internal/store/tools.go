@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // SavedTool is one tool configuration of a user.
@@ -54,7 +54,7 @@ func (s *Store) ListTools(ctx context.Context, user ids.UserID) (out []SavedTool
 	return out, err
 }
 
-// GetTool returns one. Errors: [refusal.ToolNotFound].
+// GetTool returns one. Errors: [errs.ToolNotFound].
 func (s *Store) GetTool(ctx context.Context, user ids.UserID, id string) (out SavedTool, err error) {
 	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		list, err := s.tools(ctx, user, ` AND id = ?`, plain(id))
@@ -70,13 +70,13 @@ func (s *Store) GetTool(ctx context.Context, user ids.UserID, id string) (out Sa
 	return out, err
 }
 
-func noTool(id string) error { return refusal.New(refusal.ToolNotFound, "there is no tool %q", id) }
+func noTool(id string) error { return errs.New(errs.ToolNotFound, "there is no tool %q", id) }
 
 func nameTaken(name string) error {
-	return refusal.New(refusal.NameTaken, "there is a tool named %q already", name)
+	return errs.New(errs.NameTaken, "there is a tool named %q already", name)
 }
 
-// CreateTool keeps a new one, and returns it with its times. Errors: [refusal.NameTaken], [refusal.LimitReached].
+// CreateTool keeps a new one, and returns it with its times. Errors: [errs.NameTaken], [errs.LimitReached].
 func (s *Store) CreateTool(ctx context.Context, t SavedTool) (SavedTool, error) {
 	t.Created = time.UnixMilli(time.Now().UnixMilli()) // as exact as it is kept
 	t.Updated = t.Created
@@ -103,14 +103,14 @@ func (s *Store) CreateTool(ctx context.Context, t SavedTool) (SavedTool, error) 
 		case errors.Is(err, errTaken):
 			return nameTaken(t.Name)
 		default:
-			return refusal.New(refusal.LimitReached, "a user may save at most %d tools", MaxSavedTools)
+			return errs.New(errs.LimitReached, "a user may save at most %d tools", MaxSavedTools)
 		}
 	})
 	return t, err
 }
 
-// UpdateTool replaces the one with the same ID and user, and returns it with its times. Errors: [refusal.ToolNotFound],
-// [refusal.NameTaken].
+// UpdateTool replaces the one with the same ID and user, and returns it with its times. Errors: [errs.ToolNotFound],
+// [errs.NameTaken].
 func (s *Store) UpdateTool(ctx context.Context, t SavedTool) (SavedTool, error) {
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		err := s.db.write(ctx, []statement{{
@@ -167,7 +167,7 @@ func (s *Store) SealTool(ctx context.Context, t SavedTool) error {
 	})
 }
 
-// DeleteTool removes one. Errors: [refusal.ToolNotFound].
+// DeleteTool removes one. Errors: [errs.ToolNotFound].
 func (s *Store) DeleteTool(ctx context.Context, user ids.UserID, id string) error {
 	attempts := 0
 	return s.retry(ctx, shortPatience, func(ctx context.Context) error {

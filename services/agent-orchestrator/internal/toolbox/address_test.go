@@ -11,8 +11,8 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
@@ -52,7 +52,7 @@ func TestAddressesAreSealed(t *testing.T) {
 		}
 		if strings.Contains(shown, "***") {
 			made.BaseUrl = strings.Replace(shown, "mcp.example", "two.example", 1)
-			if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: made.GetId(), Tool: made}); !errors.Is(ours(err), refusal.InvalidArgument) {
+			if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: made.GetId(), Tool: made}); !errors.Is(ours(err), errs.InvalidArgument) {
 				t.Errorf("half an address: %v", err)
 			}
 		}
@@ -84,7 +84,7 @@ func TestArgumentsAreSealed(t *testing.T) {
 		t.Errorf("%v, %v", servers, err)
 	}
 	made.Args = []string{"-y", "other", "--api-key=***"}
-	if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: made.GetId(), Tool: made}); !errors.Is(ours(err), refusal.InvalidArgument) {
+	if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: made.GetId(), Tool: made}); !errors.Is(ours(err), errs.InvalidArgument) {
 		t.Errorf("half the arguments: %v", err)
 	}
 }

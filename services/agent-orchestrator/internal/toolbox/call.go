@@ -11,7 +11,6 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolresult"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
@@ -47,7 +46,7 @@ func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*a
 	}
 	answer, err := s.onSaved(ctx, user, req, args)
 	switch {
-	case !errors.Is(err, refusal.ToolNotFound):
+	case !errors.Is(err, errs.ToolNotFound):
 		return answer, err
 	case nodesErr != nil:
 		return nil, nodesErr
@@ -119,7 +118,7 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 		}
 		tools, _ := tool.Label(append(listing.Tools, servers.Tools...))
 		if found = tool.Find(tools, req.GetToolName()); found == nil {
-			return nil, refusal.New(refusal.ToolNotFound, "%s", strings.Join(append([]string{
+			return nil, errs.New(errs.ToolNotFound, "%s", strings.Join(append([]string{
 				fmt.Sprintf("no connected node and no saved tool has %q", req.GetToolName()),
 			}, servers.Problems...), "; "))
 		}
@@ -138,7 +137,7 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 // failed tells of a call that was not answered: as an error where package errs has a reason for it.
 func failed(f *tool.Failure) (*agentv1.CallToolResponse, error) {
 	switch {
-	case errs.Reason(f.Reason).Known():
+	case errs.Reason(f.Reason).OfCall():
 		return nil, errs.New(errs.Reason(f.Reason), "%s", f.Message)
 	case f.Outcome == tool.Invalid:
 		return nil, invalid("%s", f.Message)

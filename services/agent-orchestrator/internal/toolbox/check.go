@@ -8,8 +8,8 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
@@ -20,7 +20,7 @@ import (
 const maxTool = 64 << 10
 
 func invalid(format string, args ...any) error {
-	return refusal.New(refusal.InvalidArgument, format, args...)
+	return errs.New(errs.InvalidArgument, format, args...)
 }
 
 // checker says what may be saved.
@@ -69,9 +69,9 @@ func (c checker) server(m *agentv1.McpServer) error {
 		return invalid("base_url is required")
 	}
 	if err := mcp.Check(m, c.guard, c.stdio); err != nil {
-		var refused *refusal.Error
-		if errors.As(err, &refused) && m.GetTransportType() != mcp.Stdio && refused.Reason == refusal.AddressRefused {
-			return refusal.New(refusal.AddressRefused, "base_url: %s", refused.Message)
+		var refused *errs.Error
+		if errors.As(err, &refused) && m.GetTransportType() != mcp.Stdio && refused.Reason == errs.AddressRefused {
+			return errs.New(errs.AddressRefused, "base_url: %s", refused.Message)
 		}
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
@@ -127,8 +127,8 @@ func (codec) open(t store.SavedTool) (o open, err error) {
 func (c codec) secrets(t store.SavedTool) (s secrets, err error) {
 	plain, err := c.box.Open(purpose(t.ID), t.User, t.Secrets)
 	if err != nil {
-		return s, &refusal.Error{
-			Reason: refusal.Internal, Err: err,
+		return s, &errs.Error{
+			Reason: errs.Internal, Err: err,
 			Message: "the secrets of this tool cannot be opened any more; delete it and create it again",
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
@@ -90,7 +90,7 @@ func TestLifeOfATool(t *testing.T) {
 	if _, err := b.DeleteTool(as(t, "ana"), &agentv1.DeleteToolRequest{Id: made.GetId()}); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.GetTool(as(t, "ana"), &agentv1.GetToolRequest{Id: made.GetId()}); !errors.Is(ours(err), refusal.ToolNotFound) {
+	if _, err := b.GetTool(as(t, "ana"), &agentv1.GetToolRequest{Id: made.GetId()}); !errors.Is(ours(err), errs.ToolNotFound) {
 		t.Errorf("a deleted tool: %v", err)
 	}
 }
@@ -118,14 +118,14 @@ func TestOthersToolsAreAbsent(t *testing.T) {
 		},
 	} {
 		err, absent := ask(id), ask("tool_none")
-		if !errors.Is(ours(err), refusal.ToolNotFound) || strings.ReplaceAll(err.Error(), id, "tool_none") != absent.Error() {
+		if !errors.Is(ours(err), errs.ToolNotFound) || strings.ReplaceAll(err.Error(), id, "tool_none") != absent.Error() {
 			t.Errorf("%s: %v, but absent: %v", name, err, absent)
 		}
-		if err := ask(""); !errors.Is(ours(err), refusal.InvalidArgument) {
+		if err := ask(""); !errors.Is(ours(err), errs.InvalidArgument) {
 			t.Errorf("%s without an id: %v", name, err)
 		}
 	}
-	if _, err := b.ListTools(t.Context(), &agentv1.ListToolsRequest{}); !errors.Is(ours(err), refusal.InvalidArgument) {
+	if _, err := b.ListTools(t.Context(), &agentv1.ListToolsRequest{}); !errors.Is(ours(err), errs.InvalidArgument) {
 		t.Errorf("without a user: %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestChecks(t *testing.T) {
 		bad := wiki()
 		change(bad)
 		_, err := b.CreateTool(as(t, "ana"), &agentv1.CreateToolRequest{Tool: bad})
-		if err = ours(err); !errors.Is(err, refusal.InvalidArgument) && !errors.Is(err, refusal.AddressRefused) {
+		if err = ours(err); !errors.Is(err, errs.InvalidArgument) && !errors.Is(err, errs.AddressRefused) {
 			t.Errorf("%s: %v", field, err)
 			continue
 		}
@@ -166,18 +166,18 @@ func TestChecks(t *testing.T) {
 			t.Errorf("want %s, got %v", field, err)
 		}
 	}
-	if _, err := b.CreateTool(as(t, "ana"), &agentv1.CreateToolRequest{}); !errors.Is(ours(err), refusal.InvalidArgument) {
+	if _, err := b.CreateTool(as(t, "ana"), &agentv1.CreateToolRequest{}); !errors.Is(ours(err), errs.InvalidArgument) {
 		t.Errorf("nothing: %v", err)
 	}
 	id := create(t, b, wiki()).GetId()
-	if _, err := b.CreateTool(as(t, "ana"), &agentv1.CreateToolRequest{Tool: wiki()}); !errors.Is(ours(err), refusal.NameTaken) {
+	if _, err := b.CreateTool(as(t, "ana"), &agentv1.CreateToolRequest{Tool: wiki()}); !errors.Is(ours(err), errs.NameTaken) {
 		t.Errorf("the same name: %v", err)
 	}
-	if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: id}); !errors.Is(ours(err), refusal.InvalidArgument) {
+	if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: id}); !errors.Is(ours(err), errs.InvalidArgument) {
 		t.Errorf("an update to nothing: %v", err)
 	}
 	other := &agentv1.SavedTool{Type: "oauth", Name: "github", AccessToken: proto.String("TOKEN-1")}
-	if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: id, Tool: other}); !errors.Is(ours(err), refusal.InvalidArgument) {
+	if _, err := b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: id, Tool: other}); !errors.Is(ours(err), errs.InvalidArgument) {
 		t.Errorf("another type: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestGrants(t *testing.T) {
 		t.Errorf("%v, %v", kept, err)
 	}
 	_, err = b.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: made.GetId(), Tool: &agentv1.SavedTool{Name: "github", AccessToken: proto.String("")}})
-	if !errors.Is(ours(err), refusal.InvalidArgument) {
+	if !errors.Is(ours(err), errs.InvalidArgument) {
 		t.Errorf("a grant without its token: %v", err)
 	}
 }
@@ -232,7 +232,7 @@ func TestSecretsThatDoNotOpen(t *testing.T) {
 	if err != nil || len(list.GetTools()) != 2 || len(list.GetTools()[0].GetSecrets()) != 4 {
 		t.Errorf("%v, %v", list, err)
 	}
-	if _, err := after.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: id, Tool: wiki()}); !errors.Is(ours(err), refusal.Internal) {
+	if _, err := after.UpdateTool(as(t, "ana"), &agentv1.UpdateToolRequest{Id: id, Tool: wiki()}); !errors.Is(ours(err), errs.Internal) {
 		t.Errorf("%v", err)
 	}
 	if servers, err := after.saved.Servers(t.Context(), "ana"); err != nil || len(servers) != 1 || servers[0].GetName() != "good" {

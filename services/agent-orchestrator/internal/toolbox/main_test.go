@@ -17,7 +17,6 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -128,7 +127,7 @@ func dial(t *testing.T, s agentv1.ToolboxServiceServer) *grpc.ClientConn {
 func as(t *testing.T, user ids.UserID) context.Context { return auth.OnBehalf(t.Context(), user) }
 
 // ours is an error as the gateway reads it.
-func ours(err error) error { return errs.FromGRPC(refusal.FromGRPC(err)) }
+func ours(err error) error { return errs.FromGRPC(err) }
 
 // nodes are ana's nodes and what they answer.
 type nodes struct {

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 )
@@ -44,7 +44,7 @@ func TestExchangeOAuth(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	for _, b := range []*box{one, two} {
-		if _, err := b.ExchangeOAuth(as(t, "ana"), ask); !errors.Is(ours(err), refusal.InvalidArgument) || !strings.Contains(err.Error(), "used before") {
+		if _, err := b.ExchangeOAuth(as(t, "ana"), ask); !errors.Is(ours(err), errs.InvalidArgument) || !strings.Contains(err.Error(), "used before") {
 			t.Errorf("a second time: %v", err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestExchangeOAuthRefused(t *testing.T) {
 	} {
 		ask := &agentv1.ExchangeOAuthRequest{Provider: good.Provider, Code: good.Code, RedirectUri: good.RedirectUri, State: good.State}
 		tt.change(ask)
-		if _, err := b.ExchangeOAuth(as(t, tt.user), ask); !errors.Is(ours(err), refusal.InvalidArgument) {
+		if _, err := b.ExchangeOAuth(as(t, tt.user), ask); !errors.Is(ours(err), errs.InvalidArgument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -88,7 +88,7 @@ func TestExchangeOAuthRefused(t *testing.T) {
 	for _, ask := range []*agentv1.AuthorizeOAuthRequest{
 		{Provider: "github"}, {Provider: "github", RedirectUri: "https://evil.example"}, {Provider: "gitlab", RedirectUri: page}, {Provider: "slack", RedirectUri: page},
 	} {
-		if _, err := b.AuthorizeOAuth(as(t, "ana"), ask); !errors.Is(ours(err), refusal.InvalidArgument) {
+		if _, err := b.AuthorizeOAuth(as(t, "ana"), ask); !errors.Is(ours(err), errs.InvalidArgument) {
 			t.Errorf("%v: %v", ask, err)
 		}
 	}

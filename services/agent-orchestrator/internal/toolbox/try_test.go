@@ -15,7 +15,6 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
@@ -42,15 +41,15 @@ func TestValidateMcp(t *testing.T) {
 		}
 	}
 	public := start(t, options{public: true})
-	for want, req := range map[refusal.Reason]*agentv1.ValidateMcpRequest{
-		refusal.InvalidArgument: {Name: "a"},
-		refusal.AddressRefused:  {Name: "a", BaseUrl: refuses.URL},
+	for want, req := range map[errs.Reason]*agentv1.ValidateMcpRequest{
+		errs.InvalidArgument: {Name: "a"},
+		errs.AddressRefused:  {Name: "a", BaseUrl: refuses.URL},
 	} {
 		if _, err := public.ValidateMcp(as(t, "ana"), req); !errors.Is(ours(err), want) || !strings.Contains(err.Error(), "base_url") {
 			t.Errorf("want %s, got %v", want, err)
 		}
 	}
-	if _, err := b.ValidateMcp(t.Context(), &agentv1.ValidateMcpRequest{Name: "a", BaseUrl: refuses.URL}); !errors.Is(ours(err), refusal.InvalidArgument) {
+	if _, err := b.ValidateMcp(t.Context(), &agentv1.ValidateMcpRequest{Name: "a", BaseUrl: refuses.URL}); !errors.Is(ours(err), errs.InvalidArgument) {
 		t.Errorf("without a user: %v", err)
 	}
 }
@@ -156,10 +155,10 @@ func TestCallSavedTool(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	issue.ToolArgsJson = nil
-	if _, err := callTool(t, b, "ana", issue); !errors.Is(err, refusal.InvalidArgument) || !strings.Contains(err.Error(), "arguments.") {
+	if _, err := callTool(t, b, "ana", issue); !errors.Is(err, errs.InvalidArgument) || !strings.Contains(err.Error(), "arguments.") {
 		t.Errorf("without arguments: %v", err)
 	}
-	if _, err := callTool(t, b, "ana", &agentv1.CallToolRequest{ToolName: "no_such_tool"}); !errors.Is(err, refusal.ToolNotFound) || !strings.Contains(err.Error(), "gone") {
+	if _, err := callTool(t, b, "ana", &agentv1.CallToolRequest{ToolName: "no_such_tool"}); !errors.Is(err, errs.ToolNotFound) || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("an unknown tool: %v", err)
 	}
 	if n := len(b.nodes.calls); n != 0 {
@@ -193,7 +192,7 @@ func TestCallSavedTool(t *testing.T) {
 		t.Errorf("no gateway, a saved tool: %v, %v", got, err)
 	}
 	for _, bad := range []*agentv1.CallToolRequest{{}, {ToolName: "a\n"}, {ToolName: "a", SessionId: "\x01"}, {ToolName: "a", NodeId: strings.Repeat("x", 300)}} {
-		if _, err := callTool(t, b, "ana", bad); !errors.Is(err, refusal.InvalidArgument) {
+		if _, err := callTool(t, b, "ana", bad); !errors.Is(err, errs.InvalidArgument) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}

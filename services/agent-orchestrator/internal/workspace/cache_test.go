@@ -8,7 +8,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
@@ -64,7 +64,7 @@ func TestCache(t *testing.T) {
 	if err := a.Delete(t.Context(), "ana", "x"); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := b.Get(t.Context(), "ana", "x"); !errors.Is(err, refusal.FileNotFound) {
+	if _, _, err := b.Get(t.Context(), "ana", "x"); !errors.Is(err, errs.FileNotFound) {
 		t.Errorf("after the delete: %v", err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // Stat tells what is known of a file.
@@ -118,7 +118,7 @@ func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string,
 func inTheWay(err error) error {
 	for _, meaning := range []error{syscall.ENOTDIR, syscall.EISDIR, syscall.EEXIST} {
 		if errors.Is(err, meaning) {
-			return refusal.New(refusal.InvalidArgument, "path leads through a file, or names a directory")
+			return errs.New(errs.InvalidArgument, "path leads through a file, or names a directory")
 		}
 	}
 	return err

@@ -12,8 +12,8 @@ import (
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // MaxList is how many files one listing has at most, and where no limit is given.
@@ -35,10 +35,10 @@ func (s *Store) List(ctx context.Context, user ids.UserID, prefix string, limit 
 		return Page{}, err
 	}
 	if cursor != "" && CheckPath(cursor) != nil {
-		return Page{}, refusal.New(refusal.InvalidArgument, "cursor is none of ours")
+		return Page{}, errs.New(errs.InvalidArgument, "cursor is none of ours")
 	}
 	if limit < 0 {
-		return Page{}, refusal.New(refusal.InvalidArgument, "limit is %d, must not be negative", limit)
+		return Page{}, errs.New(errs.InvalidArgument, "limit is %d, must not be negative", limit)
 	}
 	if limit == 0 || limit > MaxList {
 		limit = MaxList

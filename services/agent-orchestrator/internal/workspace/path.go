@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // Limits of a path, in bytes: what S3 keeps of a key and what file systems keep of a name.
@@ -14,10 +14,10 @@ const (
 	maxName = 255
 )
 
-// CheckPath refuses a path that is not relative, clean and of reasonable length. The error is a *refusal.Error.
+// CheckPath refuses a path that is not relative, clean and of reasonable length. The error is a *errs.Error.
 func CheckPath(path string) error {
 	if path == "" {
-		return refusal.New(refusal.InvalidArgument, "path is empty")
+		return errs.New(errs.InvalidArgument, "path is empty")
 	}
 	return check("path", path)
 }
@@ -35,7 +35,7 @@ func checkPrefix(prefix string) error {
 
 func check(field, path string) error {
 	wrong := func(format string, args ...any) error {
-		return refusal.New(refusal.InvalidArgument, field+" "+format, args...)
+		return errs.New(errs.InvalidArgument, field+" "+format, args...)
 	}
 	switch {
 	case len(path) > maxPath:

@@ -9,9 +9,8 @@ import (
 
 	"gocloud.dev/blob"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // Room is how much one user may keep; what is 0 is without limit.
@@ -56,7 +55,7 @@ func (s *Store) makeRoom(ctx context.Context, user ids.UserID, key string, size 
 }
 
 func full(name string, limit, left int64, why string) error {
-	e := refusal.New(refusal.StorageFull, "%s; delete some first", why)
-	e.Limit = &quota.Met{Name: name, Limit: limit, Remaining: left, RetryAfter: retryFull}
+	e := errs.New(errs.StorageFull, "%s; delete some first", why)
+	e.Limit = &errs.LimitMet{Name: name, Limit: limit, Remaining: left, RetryAfter: retryFull}
 	return e
 }

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
 
@@ -25,8 +25,8 @@ func TestAUsersFilesHaveSoMuchRoom(t *testing.T) {
 	}
 	full := func(err error, name string, left int64) {
 		t.Helper()
-		var e *refusal.Error
-		if !errors.As(err, &e) || e.Reason != refusal.StorageFull || e.Limit == nil || e.Limit.Name != name || e.Limit.Remaining != left {
+		var e *errs.Error
+		if !errors.As(err, &e) || e.Reason != errs.StorageFull || e.Limit == nil || e.Limit.Name != name || e.Limit.Remaining != left {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestRoomIsGivenOnce(t *testing.T) {
 		work.Go(func() {
 			if err := s.Put(t.Context(), "ana", fmt.Sprint(i), "", make([]byte, 300)); err == nil {
 				kept.Add(1)
-			} else if !errors.Is(err, refusal.StorageFull) {
+			} else if !errors.Is(err, errs.StorageFull) {
 				t.Error(err)
 			}
 		})

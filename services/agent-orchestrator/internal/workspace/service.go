@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
@@ -83,7 +83,7 @@ func (s *Service) PutFile(stream grpc.ClientStreamingServer[agentv1.PutFileReque
 		return err
 	}
 	if first.GetFile() == nil {
-		return refusal.New(refusal.InvalidArgument, "the first part must say which file it is")
+		return errs.New(errs.InvalidArgument, "the first part must say which file it is")
 	}
 	path := first.GetFile().GetPath()
 	if err := CheckPath(path); err != nil {
@@ -119,7 +119,7 @@ func (s *Service) receive(stream grpc.ClientStreamingServer[agentv1.PutFileReque
 		case err != nil:
 			return nil, err
 		case req.GetFile() != nil:
-			return nil, refusal.New(refusal.InvalidArgument, "only the first part says which file it is")
+			return nil, errs.New(errs.InvalidArgument, "only the first part says which file it is")
 		case int64(data.Len()+len(req.GetData())) > s.store.maxBytes:
 			return nil, tooLarge(path, s.store.maxBytes)
 		}
@@ -142,7 +142,7 @@ func (s *Service) DeleteFile(ctx context.Context, req *agentv1.DeleteFileRequest
 func behalf(ctx context.Context) (ids.UserID, error) {
 	user, err := auth.BehalfOf(ctx)
 	if err != nil {
-		return "", refusal.New(refusal.InvalidArgument, "%w", err)
+		return "", errs.New(errs.InvalidArgument, "%v", err)
 	}
 	return user, nil
 }

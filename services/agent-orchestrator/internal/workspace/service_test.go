@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
@@ -59,7 +59,7 @@ func upload(ctx context.Context, c agentv1.WorkspaceServiceClient, path string, 
 		return nil, err
 	}
 	resp, err := stream.CloseAndRecv()
-	return resp.GetFile(), refusal.FromGRPC(err)
+	return resp.GetFile(), errs.FromGRPC(err)
 }
 
 func download(ctx context.Context, c agentv1.WorkspaceServiceClient, path string) (file *agentv1.File, data []byte, err error) {
@@ -73,7 +73,7 @@ func download(ctx context.Context, c agentv1.WorkspaceServiceClient, path string
 		case errors.Is(err, io.EOF):
 			return file, data, nil
 		case err != nil:
-			return nil, nil, refusal.FromGRPC(err)
+			return nil, nil, errs.FromGRPC(err)
 		case resp.GetFile() != nil:
 			file = resp.GetFile()
 		}
@@ -95,10 +95,10 @@ func TestService(t *testing.T) {
 			t.Errorf("got %s: %v, %d bytes, %v", path, got, len(raw), err)
 		}
 	}
-	if _, err := upload(as(t, "ana"), c, "uploads/large", append(large, 'x')); !errors.Is(err, refusal.FileTooLarge) {
+	if _, err := upload(as(t, "ana"), c, "uploads/large", append(large, 'x')); !errors.Is(err, errs.FileTooLarge) {
 		t.Errorf("one byte more: %v", err)
 	}
-	if _, err := upload(as(t, "ana"), c, "../x", nil); !errors.Is(err, refusal.InvalidArgument) {
+	if _, err := upload(as(t, "ana"), c, "../x", nil); !errors.Is(err, errs.InvalidArgument) {
 		t.Errorf("a bad path: %v", err)
 	}
 	list, err := c.ListFiles(as(t, "ana"), &agentv1.ListFilesRequest{Limit: 1})
@@ -111,16 +111,16 @@ func TestService(t *testing.T) {
 	}
 
 	// Another's file is absent.
-	if _, _, err := download(as(t, "ben"), c, "empty"); !errors.Is(err, refusal.FileNotFound) {
+	if _, _, err := download(as(t, "ben"), c, "empty"); !errors.Is(err, errs.FileNotFound) {
 		t.Errorf("another's: %v", err)
 	}
-	if _, err := c.DeleteFile(as(t, "ben"), &agentv1.DeleteFileRequest{Path: "empty"}); !errors.Is(refusal.FromGRPC(err), refusal.FileNotFound) {
+	if _, err := c.DeleteFile(as(t, "ben"), &agentv1.DeleteFileRequest{Path: "empty"}); !errors.Is(errs.FromGRPC(err), errs.FileNotFound) {
 		t.Errorf("another's: %v", err)
 	}
 	if resp, err := c.DeleteFile(as(t, "ana"), &agentv1.DeleteFileRequest{Path: "empty"}); err != nil || !resp.GetSuccess() {
 		t.Errorf("delete: %v, %v", resp, err)
 	}
-	if _, _, err := download(as(t, "ana"), c, "empty"); !errors.Is(err, refusal.FileNotFound) {
+	if _, _, err := download(as(t, "ana"), c, "empty"); !errors.Is(err, errs.FileNotFound) {
 		t.Errorf("deleted: %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func TestServiceRefuses(t *testing.T) {
 	for what, err := range map[string]error{
 		"list": listErr, "delete": deleteErr, "get": err3(download(nobody, c, "x")), "put": err2(upload(nobody, c, "x", nil)),
 	} {
-		if !errors.Is(refusal.FromGRPC(err), refusal.InvalidArgument) {
+		if !errors.Is(errs.FromGRPC(err), errs.InvalidArgument) {
 			t.Errorf("%s for nobody: %v", what, err)
 		}
 	}
@@ -151,11 +151,11 @@ func TestServiceRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := stream.CloseAndRecv(); !errors.Is(refusal.FromGRPC(err), refusal.InvalidArgument) {
+		if _, err := stream.CloseAndRecv(); !errors.Is(errs.FromGRPC(err), errs.InvalidArgument) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := download(as(t, "ana"), c, "x"); !errors.Is(err, refusal.FileNotFound) {
+	if _, _, err := download(as(t, "ana"), c, "x"); !errors.Is(err, errs.FileNotFound) {
 		t.Errorf("a file was made: %v", err)
 	}
 	// A caller that leaves in the middle leaves nothing.
@@ -173,7 +173,7 @@ func TestServiceRefuses(t *testing.T) {
 	if _, err := stream.CloseAndRecv(); err == nil {
 		t.Error("it was put")
 	}
-	if _, _, err := download(as(t, "ana"), c, "x"); !errors.Is(err, refusal.FileNotFound) {
+	if _, _, err := download(as(t, "ana"), c, "x"); !errors.Is(err, errs.FileNotFound) {
 		t.Errorf("half a file is there: %v", err)
 	}
 }

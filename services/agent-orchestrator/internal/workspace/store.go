@@ -19,9 +19,9 @@ import (
 	_ "gocloud.dev/blob/s3blob"  // s3://
 	"gocloud.dev/gcerrors"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // DefaultMaxBytes is the size of the largest file where nothing else is configured.
@@ -51,7 +51,7 @@ type File struct {
 	ETag        string    `json:"etag"` // changes with the content; without quotes
 }
 
-// Store keeps the files of all users. Its methods may be called from several goroutines. Errors are *refusal.Error, or the
+// Store keeps the files of all users. Its methods may be called from several goroutines. Errors are *errs.Error, or the
 // context's.
 type Store struct {
 	// Static after construction.
@@ -127,14 +127,14 @@ func key(user ids.UserID, path string) (string, error) {
 	}
 	key := home(user) + encode(path)
 	if over := len(key) - maxPath; over > 0 {
-		return "", refusal.New(refusal.InvalidArgument, "path has %d bytes, %d more than there is room for", len(path), over)
+		return "", errs.New(errs.InvalidArgument, "path has %d bytes, %d more than there is room for", len(path), over)
 	}
 	return key, nil
 }
 
 func checkUser(user ids.UserID) error {
 	if err := ids.Check("user_id", string(user)); err != nil {
-		return refusal.New(refusal.InvalidArgument, "%w", err)
+		return errs.New(errs.InvalidArgument, "%v", err)
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func (s *Store) lock(key string, write bool) (unlock func()) {
 
 // refuse is the error for a caller. What the storage says of itself stays here.
 func refuse(ctx context.Context, err error, path string) error {
-	var own *refusal.Error
+	var own *errs.Error
 	switch {
 	case err == nil || errors.As(err, &own):
 		return err
@@ -168,13 +168,13 @@ func refuse(ctx context.Context, err error, path string) error {
 	case gcerrors.Code(err) == gcerrors.NotFound, errors.Is(err, syscall.ENOTDIR): // a path below a file
 		return notFound(path)
 	}
-	return &refusal.Error{Reason: refusal.Unavailable, Message: "the storage of files cannot be used right now", Err: err}
+	return &errs.Error{Reason: errs.AgentUnavailable, Message: "the storage of files cannot be used right now", Err: err}
 }
 
 func notFound(path string) error {
-	return refusal.New(refusal.FileNotFound, "there is no file %s", path)
+	return errs.New(errs.FileNotFound, "there is no file %s", path)
 }
 
 func tooLarge(path string, limit int64) error {
-	return refusal.New(refusal.FileTooLarge, "%s is larger than %d bytes", path, limit)
+	return errs.New(errs.FileTooLarge, "%s is larger than %d bytes", path, limit)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
@@ -137,7 +137,7 @@ func TestFiles(t *testing.T) {
 			"get a directory": err3(s.Get(t.Context(), "ana", "uploads")), "get below a file": err3(s.Get(t.Context(), "ana", "uploads/empty/x")),
 			"delete below a file": s.Delete(t.Context(), "ana", "uploads/empty/x"),
 		} {
-			if !errors.Is(err, refusal.FileNotFound) {
+			if !errors.Is(err, errs.FileNotFound) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestSizes(t *testing.T) {
 	each(t, 10, func(t *testing.T, s *workspace.Store) {
 		put(t, s, "ana", "a", "0123456789")
 		err := s.Put(t.Context(), "ana", "a", "", []byte("0123456789x"))
-		if !errors.Is(err, refusal.FileTooLarge) || !strings.Contains(err.Error(), "10 bytes") {
+		if !errors.Is(err, errs.FileTooLarge) || !strings.Contains(err.Error(), "10 bytes") {
 			t.Errorf("11 bytes: %v", err)
 		}
 		wantFile(t, s, "ana", "a", "0123456789")
@@ -207,7 +207,7 @@ func TestUsersAreApart(t *testing.T) {
 				"list":   err2(s.List(t.Context(), user, "", 0, "")),
 				"delete": s.Delete(t.Context(), user, "a"),
 			} {
-				if !errors.Is(err, refusal.InvalidArgument) {
+				if !errors.Is(err, errs.InvalidArgument) {
 					t.Errorf("%s as %q: %v", what, user, err)
 				}
 			}
@@ -225,15 +225,15 @@ func TestPaths(t *testing.T) {
 			"a\xff": "UTF-8", `a\b`: `\`, "x/" + name + "n": "256 bytes", strings.Repeat("d/", 512) + "x": "1025 bytes",
 		} {
 			err := s.Put(t.Context(), "ana", path, "", nil)
-			if !errors.Is(err, refusal.InvalidArgument) || !strings.Contains(err.Error(), says) {
+			if !errors.Is(err, errs.InvalidArgument) || !strings.Contains(err.Error(), says) {
 				t.Errorf("put %q: %v", path, err)
 			}
-			if err := err3(s.Get(t.Context(), "ana", path)); !errors.Is(err, refusal.InvalidArgument) {
+			if err := err3(s.Get(t.Context(), "ana", path)); !errors.Is(err, errs.InvalidArgument) {
 				t.Errorf("get %q: %v", path, err)
 			}
 		}
 		for _, prefix := range []string{"/", "..", "../", "a/../", "a//", "\x00"} {
-			if _, err := s.List(t.Context(), "ana", prefix, 0, ""); !errors.Is(err, refusal.InvalidArgument) {
+			if _, err := s.List(t.Context(), "ana", prefix, 0, ""); !errors.Is(err, errs.InvalidArgument) {
 				t.Errorf("list %q: %v", prefix, err)
 			}
 		}
@@ -298,7 +298,7 @@ func TestList(t *testing.T) {
 		for _, err := range []error{
 			err2(s.List(t.Context(), "ana", "", -1, "")), err2(s.List(t.Context(), "ana", "", 0, "../x")),
 		} {
-			if !errors.Is(err, refusal.InvalidArgument) {
+			if !errors.Is(err, errs.InvalidArgument) {
 				t.Error(err)
 			}
 		}
@@ -344,7 +344,7 @@ func TestDirectory(t *testing.T) {
 	s := open(t, workspace.Options{URL: workspace.DirURL(dir)})
 	put(t, s, "ana", "a/b", "x")
 	for _, path := range []string{"a/b/c", "a"} {
-		if err := s.Put(t.Context(), "ana", path, "", nil); !errors.Is(err, refusal.InvalidArgument) {
+		if err := s.Put(t.Context(), "ana", path, "", nil); !errors.Is(err, errs.InvalidArgument) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -387,8 +387,8 @@ func TestStorageAway(t *testing.T) {
 	server.Close()
 	s := open(t, workspace.Options{URL: "s3://files?use_path_style=true&region=local&endpoint=" + server.URL})
 	_, _, err := s.Get(t.Context(), "ana", "x")
-	var e *refusal.Error
-	if !errors.As(err, &e) || e.Reason != refusal.Unavailable || strings.Contains(e.Message, "127.0.0.1") {
+	var e *errs.Error
+	if !errors.As(err, &e) || e.Reason != errs.AgentUnavailable || strings.Contains(e.Message, "127.0.0.1") {
 		t.Errorf("got %v", err)
 	}
 }

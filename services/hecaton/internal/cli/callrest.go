@@ -153,7 +153,7 @@ func refusal(resp *http.Response, raw []byte) error {
 		p = problem{Detail: strings.TrimSpace(string(raw[:min(len(raw), 500)]))}
 	}
 	message := cmp.Or(p.Detail, p.Error, p.Title, resp.Status)
-	if reason := errs.Reason(p.Reason); reason.Known() {
+	if reason := errs.Reason(p.Reason); reason.OfCall() {
 		e := errs.New(reason, "%s", strings.TrimPrefix(message, p.Reason+": "))
 		for _, n := range p.AvailableNodes {
 			e.Nodes = append(e.Nodes, n.proto())

@@ -57,7 +57,7 @@ func rpcError(err error) error {
 	}
 	err = errs.FromGRPC(err)
 	var known *errs.Error
-	if errors.As(err, &known) {
+	if errors.As(err, &known) && known.Class() != errs.Refused {
 		return err
 	}
 	st := status.Convert(err)

@@ -13,7 +13,7 @@ import (
 
 func TestCode(t *testing.T) {
 	t.Parallel()
-	for _, reason := range errs.Reasons() {
+	for _, reason := range errs.CallReasons() {
 		want := map[errs.Class]Code{errs.NotDelivered: NotDelivered, errs.Unknown: Unknown}[reason.Class()]
 		if got := code(fmt.Errorf("call: %w", errs.New(reason, "x"))); got != want {
 			t.Errorf("%s: %d, want %d", reason, got, want)

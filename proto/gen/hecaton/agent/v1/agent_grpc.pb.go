@@ -12,7 +12,7 @@
 // The headers of Invoke, Resume and Follow are sent once the request is accepted: the first event may be long in coming.
 //
 // A refusal is a status with google.rpc.ErrorInfo, domain "hecaton.dev", and the reason: SESSION_NOT_FOUND, RUN_ACTIVE,
-// INTERRUPTED, NOT_INTERRUPTED, ALREADY_DECIDED, ... (package refusal has the table).
+// INTERRUPTED, NOT_INTERRUPTED, ALREADY_DECIDED, ... (package errs has the table).
 
 package agentv1
 

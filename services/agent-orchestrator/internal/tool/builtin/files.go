@@ -9,7 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
 
-// Files is the user's workspace (package workspace). Paths are relative; errors are *refusal.Error, or the context's.
+// Files is the user's workspace (package workspace). Paths are relative; errors are *errs.Error, or the context's.
 type Files interface {
 	List(ctx context.Context, user ids.UserID, prefix string, limit int, cursor string) (workspace.Page, error)
 	Get(ctx context.Context, user ids.UserID, path string) (workspace.File, []byte, error)

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -52,7 +52,7 @@ func refused(ctx context.Context, err error) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return tool.Result{}, ctx.Err()
 	}
-	var r *refusal.Error
+	var r *errs.Error
 	if errors.As(err, &r) {
 		return wrong("%s", r.Message), nil
 	}

@@ -177,7 +177,7 @@ func wantFailure(t *testing.T, err error, outcome string, reason errs.Reason, co
 // What was not answered says whether it may have run.
 func TestFailures(t *testing.T) {
 	t.Parallel()
-	for _, reason := range errs.Reasons() {
+	for _, reason := range errs.CallReasons() {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
 			g, s := serve(t, node("desk", desktop, "read_file"))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // Kind is how a server failed.
@@ -48,7 +48,7 @@ func kind(err error) Kind {
 // explain says what an error on the way to a server's list of tools means.
 func explain(ctx context.Context, f *flight, err error) error {
 	status, _ := f.seen()
-	var refused *refusal.Error
+	var refused *errs.Error
 	var rpc *jsonrpc.Error
 	var start *startError
 	switch {

@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 )
@@ -38,13 +38,13 @@ func Check(config *agentv1.McpServer, guard *netguard.Guard, processes bool) err
 	case Stdio:
 		switch {
 		case !processes:
-			return refusal.New(refusal.AddressRefused, "this server starts no processes, unless it is started with --mcp-stdio (MCP_STDIO); use transport_type streamable_http")
+			return errs.New(errs.AddressRefused, "this server starts no processes, unless it is started with --mcp-stdio (MCP_STDIO); use transport_type streamable_http")
 		case config.GetCommand() == "":
-			return refusal.New(refusal.InvalidArgument, "command is required with transport_type stdio")
+			return errs.New(errs.InvalidArgument, "command is required with transport_type stdio")
 		}
 		return nil
 	}
-	return refusal.New(refusal.InvalidArgument, "transport_type is %q, must be streamable_http, sse or stdio", config.GetTransportType())
+	return errs.New(errs.InvalidArgument, "transport_type is %q, must be streamable_http, sse or stdio", config.GetTransportType())
 }
 
 // transport returns how to reach a server that passed Check.

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // maxScopes bounds what a request may ask for, in bytes.
@@ -37,12 +37,12 @@ func (c Config) Validate() error {
 // CheckRedirect refuses pages that were not configured: whoever gets a code there could use it.
 func (s *Source) CheckRedirect(page string) error {
 	if page == "" {
-		return refusal.New(refusal.InvalidArgument, "redirect_uri is required")
+		return errs.New(errs.InvalidArgument, "redirect_uri is required")
 	}
 	if slices.ContainsFunc(s.redirects, func(allowed string) bool { return samePage(allowed, page) }) {
 		return nil
 	}
-	return refusal.New(refusal.InvalidArgument, "redirect_uri is not one of OAUTH_REDIRECT_URIS")
+	return errs.New(errs.InvalidArgument, "redirect_uri is not one of OAUTH_REDIRECT_URIS")
 }
 
 // samePage compares byte by byte (RFC 6749, section 3.1.2.3), but for the port of a loopback address, which programs on a user's
@@ -75,7 +75,7 @@ func (s *Source) NewVerifier(name string) string {
 	return oauth2.GenerateVerifier()
 }
 
-// AuthorizationURL is where the user's browser is to be sent. Errors: [refusal.InvalidArgument].
+// AuthorizationURL is where the user's browser is to be sent. Errors: [errs.InvalidArgument].
 func (s *Source) AuthorizationURL(name, redirectURI, state, verifier string, scopes []string) (string, error) {
 	p := s.providers[name]
 	if p == nil {
@@ -85,7 +85,7 @@ func (s *Source) AuthorizationURL(name, redirectURI, state, verifier string, sco
 		return "", err
 	}
 	if len(strings.Join(scopes, " ")) > maxScopes {
-		return "", refusal.New(refusal.InvalidArgument, "scopes has more than %d bytes", maxScopes)
+		return "", errs.New(errs.InvalidArgument, "scopes has more than %d bytes", maxScopes)
 	}
 	if len(scopes) == 0 {
 		scopes = p.scopes
@@ -104,7 +104,7 @@ func (s *Source) AuthorizationURL(name, redirectURI, state, verifier string, sco
 // ready refuses a provider that this installation is not known to.
 func (p *provider) ready() error {
 	if p.creds.ClientID == "" || p.creds.ClientSecret == "" {
-		return refusal.New(refusal.InvalidArgument, "%s is not set up here: %sCLIENT_ID and %sCLIENT_SECRET are missing", p.title, p.env, p.env)
+		return errs.New(errs.InvalidArgument, "%s is not set up here: %sCLIENT_ID and %sCLIENT_SECRET are missing", p.title, p.env, p.env)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
 )
 
@@ -79,10 +79,10 @@ func TestAuthorizationURL(t *testing.T) {
 	if err != nil || !strings.Contains(asked, "scope=read%3Auser+gist") {
 		t.Errorf("%s, %v", asked, err)
 	}
-	if _, err := s.AuthorizationURL("github", "u", "s", "", []string{strings.Repeat("x", 5000)}); !errors.Is(err, refusal.InvalidArgument) {
+	if _, err := s.AuthorizationURL("github", "u", "s", "", []string{strings.Repeat("x", 5000)}); !errors.Is(err, errs.InvalidArgument) {
 		t.Errorf("scopes without end: %v", err)
 	}
-	if _, err := s.AuthorizationURL("gitlab", "u", "s", "", nil); !errors.Is(err, refusal.InvalidArgument) {
+	if _, err := s.AuthorizationURL("gitlab", "u", "s", "", nil); !errors.Is(err, errs.InvalidArgument) {
 		t.Errorf("a provider that is none: %v", err)
 	}
 }

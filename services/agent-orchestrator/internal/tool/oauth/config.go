@@ -3,8 +3,8 @@ package oauth
 import (
 	"strings"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 )
 
 // Providers (docs/protocols/zeus-agents.md#tools-of-a-request).
@@ -109,5 +109,5 @@ func CheckProvider(name string) error {
 	case GitHub, Gmail, GoogleDrive, Slack, Notion:
 		return nil
 	}
-	return refusal.New(refusal.InvalidArgument, "provider is %q, must be github, gmail, google_drive, slack or notion", name)
+	return errs.New(errs.InvalidArgument, "provider is %q, must be github, gmail, google_drive, slack or notion", name)
 }

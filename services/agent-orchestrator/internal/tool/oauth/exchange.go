@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 const (
@@ -27,15 +27,15 @@ type Token struct {
 	Expires time.Time // zero for never
 }
 
-// Exchange turns an authorization code into a token; verifier is that of its authorization, or "". Errors: [refusal.InvalidArgument], also where the provider does not
-// take the code, and [refusal.Unavailable] where it cannot be asked.
+// Exchange turns an authorization code into a token; verifier is that of its authorization, or "". Errors: [errs.InvalidArgument], also where the provider does not
+// take the code, and [errs.AgentUnavailable] where it cannot be asked.
 func (s *Source) Exchange(ctx context.Context, name, code, redirectURI, verifier string) (Token, error) {
 	if err := CheckProvider(name); err != nil {
 		return Token{}, err
 	}
 	for field, value := range map[string]string{"code": code, "redirect_uri": redirectURI} {
 		if value == "" {
-			return Token{}, refusal.New(refusal.InvalidArgument, "%s is required", field)
+			return Token{}, errs.New(errs.InvalidArgument, "%s is required", field)
 		}
 	}
 	fields := map[string]string{"grant_type": "authorization_code", "code": code, "redirect_uri": redirectURI}
@@ -60,16 +60,16 @@ func (s *Source) token(ctx context.Context, p *provider, fields map[string]strin
 	defer cancel()
 	r, err := tokenRequest(ctx, p, fields)
 	if err != nil {
-		return Token{}, refusal.New(refusal.Internal, "%s has no valid address", p.title)
+		return Token{}, errs.New(errs.Internal, "%s has no valid address", p.title)
 	}
 	response, err := s.http.Do(r)
 	if err != nil {
-		return Token{}, refusal.New(refusal.Unavailable, "%s cannot be reached", p.title)
+		return Token{}, errs.New(errs.AgentUnavailable, "%s cannot be reached", p.title)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxTokenReply))
 	if err != nil || response.StatusCode >= 500 {
-		return Token{}, refusal.New(refusal.Unavailable, "%s does not answer (HTTP status %d)", p.title, response.StatusCode)
+		return Token{}, errs.New(errs.AgentUnavailable, "%s does not answer (HTTP status %d)", p.title, response.StatusCode)
 	}
 	return readToken(p, response.StatusCode, body)
 }
@@ -119,13 +119,13 @@ func readToken(p *provider, status int, body []byte) (Token, error) {
 		} `json:"authed_user"`
 	}
 	if err := json.Unmarshal(body, &reply); err != nil {
-		return Token{}, refusal.New(refusal.Unavailable, "%s answers with HTTP status %d and no JSON", p.title, status)
+		return Token{}, errs.New(errs.AgentUnavailable, "%s answers with HTTP status %d and no JSON", p.title, status)
 	}
 	if reply.AccessToken == "" {
 		reply.AccessToken, reply.RefreshToken, reply.ExpiresIn = reply.AuthedUser.AccessToken, reply.AuthedUser.RefreshToken, reply.AuthedUser.ExpiresIn
 	}
 	if status >= 300 || reply.AccessToken == "" || reply.OK != nil && !*reply.OK {
-		return Token{}, refusal.New(refusal.InvalidArgument, "%s refused: %s", p.title, code(reply.Error, status))
+		return Token{}, errs.New(errs.InvalidArgument, "%s refused: %s", p.title, code(reply.Error, status))
 	}
 	t := Token{Access: reply.AccessToken, Refresh: reply.RefreshToken}
 	if reply.ExpiresIn > 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
 )
 
@@ -67,16 +67,16 @@ func TestExchangeRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		provider string
 		answer   answer
-		want     refusal.Reason
+		want     errs.Reason
 		says     string
 	}{
-		"github, status 200": {"github", answer{body: `{"error":"bad_verification_code","error_description":"The code passed is incorrect or expired."}`}, refusal.InvalidArgument, "bad_verification_code"},
-		"google":             {"gmail", answer{status: 400, body: `{"error":"invalid_grant"}`}, refusal.InvalidArgument, "invalid_grant"},
-		"slack, status 200":  {"slack", answer{body: `{"ok":false,"error":"invalid_code"}`}, refusal.InvalidArgument, "invalid_code"},
-		"notion":             {"notion", answer{status: 401, body: `{"error":"unauthorized"}`}, refusal.InvalidArgument, "unauthorized"},
-		"no token":           {"github", answer{body: `{}`}, refusal.InvalidArgument, "200"},
-		"no JSON":            {"github", answer{body: `<html>`}, refusal.Unavailable, "200"},
-		"broken":             {"github", answer{status: 503}, refusal.Unavailable, "503"},
+		"github, status 200": {"github", answer{body: `{"error":"bad_verification_code","error_description":"The code passed is incorrect or expired."}`}, errs.InvalidArgument, "bad_verification_code"},
+		"google":             {"gmail", answer{status: 400, body: `{"error":"invalid_grant"}`}, errs.InvalidArgument, "invalid_grant"},
+		"slack, status 200":  {"slack", answer{body: `{"ok":false,"error":"invalid_code"}`}, errs.InvalidArgument, "invalid_code"},
+		"notion":             {"notion", answer{status: 401, body: `{"error":"unauthorized"}`}, errs.InvalidArgument, "unauthorized"},
+		"no token":           {"github", answer{body: `{}`}, errs.InvalidArgument, "200"},
+		"no JSON":            {"github", answer{body: `<html>`}, errs.AgentUnavailable, "200"},
+		"broken":             {"github", answer{status: 503}, errs.AgentUnavailable, "503"},
 	} {
 		p := newProvider(t, tt.answer)
 		_, err := source(t, p, nil).Exchange(t.Context(), tt.provider, "C", "https://app.example", "")
@@ -87,7 +87,7 @@ func TestExchangeRefused(t *testing.T) {
 	p := newProvider(t)
 	s := source(t, p, nil)
 	for _, args := range [][3]string{{"gitlab", "C", "u"}, {"", "C", "u"}, {"github", "", "u"}, {"github", "C", ""}} {
-		if _, err := s.Exchange(t.Context(), args[0], args[1], args[2], ""); !errors.Is(err, refusal.InvalidArgument) {
+		if _, err := s.Exchange(t.Context(), args[0], args[1], args[2], ""); !errors.Is(err, errs.InvalidArgument) {
 			t.Errorf("%q: %v", args, err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestExchangeRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unknown.Close()
-	if _, err := unknown.Exchange(t.Context(), "gmail", "C", "u", ""); !errors.Is(err, refusal.InvalidArgument) || !strings.Contains(err.Error(), "GOOGLE_CLIENT_ID") {
+	if _, err := unknown.Exchange(t.Context(), "gmail", "C", "u", ""); !errors.Is(err, errs.InvalidArgument) || !strings.Contains(err.Error(), "GOOGLE_CLIENT_ID") {
 		t.Errorf("without credentials: %v", err)
 	}
 	if len(p.requests()) != 0 {
@@ -110,7 +110,7 @@ func TestExchangeRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = nobody.Close()
-	if _, err := sourceAt(t, "http://"+nobody.Addr().String(), nil).Exchange(t.Context(), "gmail", "C", "u", ""); !errors.Is(err, refusal.Unavailable) {
+	if _, err := sourceAt(t, "http://"+nobody.Addr().String(), nil).Exchange(t.Context(), "gmail", "C", "u", ""); !errors.Is(err, errs.AgentUnavailable) {
 		t.Errorf("nobody there: %v", err)
 	}
 	if _, err := oauth.NewSource(oauth.Config{}, nil, nil); err == nil {

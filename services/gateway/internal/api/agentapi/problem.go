@@ -8,7 +8,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/rest"
 )
@@ -18,36 +17,29 @@ func problem(err error) edge.Problem { return edge.NewProblem(reasoned(err), res
 
 // reasoned gives an orchestrator's status its reason, and the statuses that gRPC makes by itself one of ours.
 func reasoned(err error) error {
-	err = refusal.FromGRPC(errs.FromGRPC(err))
+	err = errs.FromGRPC(err)
 	if hasReason(err) {
 		return err
 	}
 	switch {
 	case unreachable(err):
-		return refusal.New(refusal.Unavailable, "no agent server can be reached right now: %w", hidden{err})
+		return errs.New(errs.AgentUnavailable, "no agent server can be reached right now: try again: %w", err)
 	case status.Code(err) == codes.ResourceExhausted:
 		return &edge.TooLarge{}
 	}
 	return err
 }
 
-// hidden is a cause that is not for clients: it holds addresses.
-type hidden struct{ err error }
-
-func (hidden) Error() string   { return "try again" }
-func (h hidden) Unwrap() error { return h.err }
-
 func hasReason(err error) bool {
-	var no *refusal.Error
-	var call *errs.Error
-	return errors.As(err, &no) || errors.As(err, &call)
+	var reasoned *errs.Error
+	return errors.As(err, &reasoned)
 }
 
 // unreachable reports whether an orchestrator was not there, or says of itself that it cannot serve: another may.
 func unreachable(err error) bool {
-	err = refusal.FromGRPC(errs.FromGRPC(err))
+	err = errs.FromGRPC(err)
 	if hasReason(err) {
-		return errors.Is(err, refusal.Unavailable) || errors.Is(err, errs.Draining) || errors.Is(err, errs.BusUnavailable)
+		return errors.Is(err, errs.AgentUnavailable) || errors.Is(err, errs.Draining) || errors.Is(err, errs.BusUnavailable)
 	}
 	code := status.Code(err)
 	return errors.Is(err, io.EOF) || code == codes.Unavailable || code == codes.Canceled
@@ -56,5 +48,5 @@ func unreachable(err error) bool {
 // refused reports whether an orchestrator has answered an RPC with a reason for which asking again is no use. Anything
 // else that ends an RPC that was accepted means that its orchestrator was lost.
 func refused(err error) bool {
-	return hasReason(refusal.FromGRPC(errs.FromGRPC(err))) && !unreachable(err)
+	return hasReason(errs.FromGRPC(err)) && !unreachable(err)
 }

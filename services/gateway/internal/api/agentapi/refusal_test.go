@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
@@ -41,13 +40,8 @@ func wantProblem(t *testing.T, resp answer, code int, reason string) string {
 func TestEveryRefusal(t *testing.T) {
 	t.Parallel()
 	refusals := map[string]error{}
-	for _, r := range refusal.Reasons() {
-		if r != refusal.Unavailable { // TestLostForGood
-			refusals[string(r)] = refusal.New(r, "because")
-		}
-	}
 	for _, r := range errs.Reasons() {
-		if r != errs.Draining && r != errs.BusUnavailable {
+		if r != errs.AgentUnavailable && r != errs.Draining && r != errs.BusUnavailable { // TestLostForGood
 			refusals[string(r)] = errs.New(r, "because")
 		}
 	}
@@ -61,10 +55,7 @@ func TestEveryRefusal(t *testing.T) {
 	})
 	g := startGateway(t, nil, p)
 	for reason := range refusals {
-		code := refusal.Reason(reason).HTTPStatus()
-		if !refusal.Reason(reason).Known() {
-			code = errs.Reason(reason).HTTPStatus()
-		}
+		code := errs.Reason(reason).HTTPStatus()
 		for path, body := range map[string]string{"/api/agent/invoke": `{"message":"` + reason + `"}`, "/api/tools/call": `{"tool_name":"` + reason + `"}`} {
 			if got := wantProblem(t, g.do(t, "POST", path, body), code, reason); got != "because" {
 				t.Errorf("%s: it says %q", reason, got)

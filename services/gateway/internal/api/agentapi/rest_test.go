@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
@@ -37,10 +37,10 @@ func TestSessionIDsAreOpaque(t *testing.T) {
 	t.Parallel()
 	g := startGateway(t, nil, startPod(t, &script{
 		session: func(_ context.Context, req *agentv1.GetSessionRequest) (*agentv1.GetSessionResponse, error) {
-			return nil, refusal.New(refusal.SessionNotFound, "%s", req.GetSessionId())
+			return nil, errs.New(errs.SessionNotFound, "%s", req.GetSessionId())
 		},
 		cancel: func(_ context.Context, req *agentv1.CancelRunRequest) (*agentv1.CancelRunResponse, error) {
-			return nil, refusal.New(refusal.SessionNotFound, "%s", req.GetSessionId())
+			return nil, errs.New(errs.SessionNotFound, "%s", req.GetSessionId())
 		},
 	}))
 	for path, id := range map[string]string{
@@ -96,7 +96,7 @@ func TestGeneratedREST(t *testing.T) {
 			return &agentv1.UpdateApprovalSettingsResponse{Settings: req.GetSettings()}, nil
 		},
 		create: func(_ context.Context, req *agentv1.CreateToolRequest) (*agentv1.CreateToolResponse, error) {
-			return nil, refusal.New(refusal.NameTaken, "%s", req.GetTool().GetName())
+			return nil, errs.New(errs.NameTaken, "%s", req.GetTool().GetName())
 		},
 		call: func(_ context.Context, req *agentv1.CallToolRequest) (*agentv1.CallToolResponse, error) {
 			return &agentv1.CallToolResponse{Success: true, ResultJson: req.GetToolArgsJson()}, nil
@@ -178,13 +178,13 @@ func TestFiles(t *testing.T) {
 					meta = part.GetFile()
 				}
 				if kept.Write(part.GetData()); kept.Len() > 1<<20 {
-					return refusal.New(refusal.FileTooLarge, "at most 1 MiB")
+					return errs.New(errs.FileTooLarge, "at most 1 MiB")
 				}
 			}
 		},
 		get: func(req *agentv1.GetFileRequest, s grpc.ServerStreamingServer[agentv1.GetFileResponse]) error {
 			if req.GetPath() != meta.GetPath() {
-				return refusal.New(refusal.FileNotFound, "%s", req.GetPath())
+				return errs.New(errs.FileNotFound, "%s", req.GetPath())
 			}
 			_ = s.Send(&agentv1.GetFileResponse{Part: &agentv1.GetFileResponse_File{File: meta}})
 			for part := range slices.Chunk(kept.Bytes(), 1000) {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
@@ -77,8 +77,8 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, id auth.Identity) e
 
 // taken reports whether decisions that are handed in again were taken the first time.
 func taken(err error) bool {
-	err = refusal.FromGRPC(err)
-	return errors.Is(err, refusal.AlreadyDecided) || errors.Is(err, refusal.RunActive) || errors.Is(err, refusal.NotInterrupted)
+	err = errs.FromGRPC(err)
+	return errors.Is(err, errs.AlreadyDecided) || errors.Is(err, errs.RunActive) || errors.Is(err, errs.NotInterrupted)
 }
 
 // sessionEvents streams what was kept of a session, and then what happens.

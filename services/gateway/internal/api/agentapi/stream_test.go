@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -170,7 +170,7 @@ func TestLostAfterTheFirstEvent(t *testing.T) {
 			if err := say(s, text(7, "a"), text(8, "b")); err != nil {
 				return err
 			}
-			return refusal.New(refusal.Unavailable, "it stops")
+			return errs.New(errs.AgentUnavailable, "it stops")
 		},
 		follow: func(p *pod, req *agentv1.FollowRequest, s grpc.ServerStreamingServer[agentv1.FollowResponse]) error {
 			if req.GetSessionId() != "s" || req.GetUntil() != agentv1.FollowRequest_UNTIL_RUN_ENDS {
@@ -241,7 +241,7 @@ func TestResumeIsTakenOnce(t *testing.T) {
 			if asked.Add(1) == 1 {
 				return p.die(s)
 			}
-			return refusal.New(refusal.AlreadyDecided, "c1 was decided")
+			return errs.New(errs.AlreadyDecided, "c1 was decided")
 		},
 		follow: func(_ *pod, req *agentv1.FollowRequest, s grpc.ServerStreamingServer[agentv1.FollowResponse]) error {
 			if req.GetAfterSeq() != 4 {
@@ -261,7 +261,7 @@ func TestEvents(t *testing.T) {
 	t.Parallel()
 	p := startPod(t, &script{follow: func(_ *pod, req *agentv1.FollowRequest, s grpc.ServerStreamingServer[agentv1.FollowResponse]) error {
 		if req.GetSessionId() != "a/b" {
-			return refusal.New(refusal.SessionNotFound, "no such session")
+			return errs.New(errs.SessionNotFound, "no such session")
 		}
 		for seq := req.GetAfterSeq() + 1; seq <= 3; seq++ {
 			if err := told(s, complete(seq, "stop")); err != nil {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
 // JSONOnly refuses requests that change something and bring anything but application/json: what a form, or a script
@@ -41,5 +41,5 @@ func checkContentType(r *http.Request, files string) error {
 			return nil
 		}
 	}
-	return refusal.New(refusal.ContentTypeRefused, "the body's type must be said to be JSON, by one header Content-Type: application/json")
+	return errs.New(errs.ContentTypeRefused, "the body's type must be said to be JSON, by one header Content-Type: application/json")
 }

@@ -11,13 +11,11 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/refusal"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 )
 
 // Problem is an error answer. Calls that were not answered add `reason` and `outcome`, and `available_nodes` where one
-// of them has to be chosen; what the agent server refuses adds `reason`.
+// of them has to be chosen; requests that are refused add `reason`.
 type Problem struct {
 	Success bool       `json:"success"` // always false
 	Type    string     `json:"type"`
@@ -29,7 +27,7 @@ type Problem struct {
 	Outcome errs.Class `json:"outcome,omitempty"`
 	Nodes   any        `json:"available_nodes,omitempty"`
 	// Limit is told in headers.
-	Limit *quota.Met `json:"-"`
+	Limit *errs.LimitMet `json:"-"`
 }
 
 // BadRequest is an error of the client's own making.
@@ -43,25 +41,24 @@ type NodesView func(*errs.Error) any
 // NewProblem describes err. Errors that are nobody's fault but ours are 500 without details.
 func NewProblem(err error, view NodesView) Problem {
 	p := Problem{Type: "about:blank", Detail: err.Error(), Error: err.Error()}
-	var call *errs.Error
-	var no *refusal.Error
+	var reasoned *errs.Error
 	var who *auth.Error
 	var bad *BadRequest
 	var id *ids.InvalidError
 	var large *TooLarge
 	var slow *TooSlow
 	switch {
-	case errors.As(err, &call):
-		p.Status, p.Title, p.Detail = call.Reason.HTTPStatus(), call.Reason.Title(), call.Message
-		p.Type, p.Reason, p.Outcome = "https://hecaton.dev/problems/"+string(call.Reason), string(call.Reason), call.Class()
-		p.Error, p.Limit = call.Message, call.Limit
-		if len(call.Nodes) > 0 {
-			p.Nodes = view(call)
+	case errors.As(err, &reasoned):
+		reason := reasoned.Reason
+		p.Status, p.Title, p.Detail = reason.HTTPStatus(), reason.Title(), reasoned.Message
+		p.Type, p.Reason = "https://hecaton.dev/problems/"+string(reason), string(reason)
+		p.Error, p.Limit = reasoned.Message, reasoned.Limit
+		if reason.Class() != errs.Refused {
+			p.Outcome = reason.Class()
 		}
-	case errors.As(err, &no):
-		p.Status, p.Title, p.Detail = no.Reason.HTTPStatus(), no.Reason.Title(), no.Message
-		p.Type, p.Reason = "https://hecaton.dev/problems/"+string(no.Reason), string(no.Reason)
-		p.Error, p.Limit = no.Message, no.Limit
+		if len(reasoned.Nodes) > 0 {
+			p.Nodes = view(reasoned)
+		}
 	case errors.As(err, &who):
 		p.Status = who.HTTPStatus()
 	case errors.As(err, &bad), errors.As(err, &id):

@@ -172,7 +172,7 @@ func failure(err error) *toolv1.Failure {
 		return e.Failure()
 	}
 	if status.Code(err) == codes.InvalidArgument {
-		return &toolv1.Failure{Reason: "INVALID_ARGUMENT", Outcome: string(errs.NotDelivered), Message: status.Convert(err).Message()}
+		return &toolv1.Failure{Reason: string(errs.InvalidArgument), Outcome: string(errs.NotDelivered), Message: status.Convert(err).Message()}
 	}
-	return &toolv1.Failure{Reason: "INTERNAL", Outcome: string(errs.NotDelivered), Message: err.Error()}
+	return &toolv1.Failure{Reason: string(errs.Internal), Outcome: string(errs.NotDelivered), Message: err.Error()}
 }

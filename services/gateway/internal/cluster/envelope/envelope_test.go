@@ -35,7 +35,7 @@ func TestRepliesAreToldApart(t *testing.T) {
 			t.Errorf("status %d arrives as %q", status, kind)
 		}
 	}
-	for _, reason := range errs.Reasons() {
+	for _, reason := range errs.CallReasons() {
 		_, err := envelope.ParseReply(envelope.Failure("r", errs.New(reason, "because")))
 		if err == nil || err.Reason != reason || err.Message != "because" {
 			t.Errorf("%s arrives as %v", reason, err)

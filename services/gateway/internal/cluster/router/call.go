@@ -71,10 +71,10 @@ func (r *Router) Choose(ctx context.Context, t Target) (ids.NodeID, error) {
 	return ids.NodeID(resp.GetNodeId()), nil
 }
 
-// Refused counts a call that ended before it was sent, for a reason of package errs; others are the caller's mistakes.
+// Refused counts a call that ended before it was sent, for a reason of calls; other errors are the caller's mistakes.
 func (r *Router) Refused(span trace.Span, began time.Time, err error) {
 	var e *errs.Error
-	if errors.As(err, &e) {
+	if errors.As(err, &e) && e.Class() != errs.Refused {
 		r.CallEnded(span, e, time.Since(began))
 	}
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/security/quota"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
@@ -146,7 +145,7 @@ func (l *Limiter) forget(now time.Time) {
 func (l *Limiter) met(kind limit, most, left int64, wait time.Duration) *errs.Error {
 	l.count(kind)
 	e := errs.New(errs.RateLimited, "%s; ask again in %v", explain[kind], wait.Round(10*time.Millisecond))
-	e.Limit = &quota.Met{Name: names[kind], Limit: most, Remaining: left, RetryAfter: wait}
+	e.Limit = &errs.LimitMet{Name: names[kind], Limit: most, Remaining: left, RetryAfter: wait}
 	return e
 }
 

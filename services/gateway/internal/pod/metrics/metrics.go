@@ -84,7 +84,7 @@ func (m *Metrics) countCalls(r prometheus.Registerer) {
 	}, []string{"outcome"})
 	r.MustRegister(calls, seconds)
 	m.ended = map[errs.Reason]prometheus.Counter{"": calls.WithLabelValues(answered, "")}
-	for _, reason := range errs.Reasons() {
+	for _, reason := range errs.CallReasons() {
 		m.ended[reason] = calls.WithLabelValues(string(reason.Class()), string(reason))
 	}
 	m.seconds = map[errs.Class]prometheus.Observer{"": seconds.WithLabelValues(answered)}

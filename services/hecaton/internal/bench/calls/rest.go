@@ -112,7 +112,7 @@ func readAnswer(status int, raw []byte) (string, ledger.End) {
 		return body.Result.Text, ledger.End{Class: ledger.Answered}
 	}
 	end := ledger.End{Class: ledger.Unknown, Reason: body.Reason, Err: fmt.Errorf("HTTP %d: %.200s", status, raw)}
-	if reason := errs.Reason(body.Reason); reason.Known() {
+	if reason := errs.Reason(body.Reason); reason.OfCall() {
 		end.Class = class(reason)
 		return "", end
 	}

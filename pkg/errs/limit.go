@@ -1,4 +1,4 @@
-package quota
+package errs
 
 import (
 	"net/http"
@@ -9,8 +9,9 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Met says which limit of a user a request met.
-type Met struct {
+// LimitMet says which limit of a user a request met. It is told alike in REST (RateLimit-* and Retry-After), in a gRPC status
+// (metadata of google.rpc.ErrorInfo, and google.rpc.RetryInfo), and on streams of many calls (hecaton.tool.v1.LimitMet).
+type LimitMet struct {
 	// Name of the limit, such as "calls".
 	Name string
 	// Limit is how much there is in all: of a rate what can be had at once, else how many or how large. Remaining is what is
@@ -21,7 +22,7 @@ type Met struct {
 }
 
 // Headers tells m in an HTTP answer, in whole seconds, which are rounded up.
-func (m *Met) Headers(h http.Header) {
+func (m *LimitMet) Headers(h http.Header) {
 	seconds := strconv.FormatInt(m.seconds(), 10)
 	h.Set("Retry-After", seconds)
 	h.Set("RateLimit-Limit", strconv.FormatInt(m.Limit, 10))
@@ -30,7 +31,7 @@ func (m *Met) Headers(h http.Header) {
 }
 
 // seconds is at least 1: who comes back at once would only be refused again.
-func (m *Met) seconds() int64 { return max(1, int64((m.RetryAfter+time.Second-1)/time.Second)) }
+func (m *LimitMet) seconds() int64 { return max(1, int64((m.RetryAfter+time.Second-1)/time.Second)) }
 
 // The members of ErrorInfo's metadata.
 const (
@@ -39,24 +40,24 @@ const (
 	metaRemaining = "limit_remaining"
 )
 
-// Describe adds m to the metadata of an ErrorInfo.
-func (m *Met) Describe(metadata map[string]string) {
+// describe adds m to the metadata of an ErrorInfo.
+func (m *LimitMet) describe(metadata map[string]string) {
 	metadata[metaName] = m.Name
 	metadata[metaLimit] = strconv.FormatInt(m.Limit, 10)
 	metadata[metaRemaining] = strconv.FormatInt(m.Remaining, 10)
 }
 
-// RetryInfo is the status detail that goes with [Met.Describe].
-func (m *Met) RetryInfo() *errdetails.RetryInfo {
+// retryInfo is the status detail that goes with describe.
+func (m *LimitMet) retryInfo() *errdetails.RetryInfo {
 	return &errdetails.RetryInfo{RetryDelay: durationpb.New(m.RetryAfter)}
 }
 
-// Read is the inverse of Describe and RetryInfo; nil where the metadata tell of no limit.
-func Read(metadata map[string]string, retry *errdetails.RetryInfo) *Met {
+// readLimit is the inverse of describe and retryInfo; nil where the metadata tell of no limit.
+func readLimit(metadata map[string]string, retry *errdetails.RetryInfo) *LimitMet {
 	if metadata[metaName] == "" {
 		return nil
 	}
-	m := &Met{Name: metadata[metaName], RetryAfter: retry.GetRetryDelay().AsDuration()}
+	m := &LimitMet{Name: metadata[metaName], RetryAfter: retry.GetRetryDelay().AsDuration()}
 	m.Limit, _ = strconv.ParseInt(metadata[metaLimit], 10, 64) // of a peer that says nonsense nothing is known
 	m.Remaining, _ = strconv.ParseInt(metadata[metaRemaining], 10, 64)
 	return m
