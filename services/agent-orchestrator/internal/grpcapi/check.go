@@ -120,7 +120,7 @@ func checkRules(rules map[string]*agentv1.InterruptRule) error {
 	}
 	for name := range rules {
 		if err := checkToolName(name); err != nil {
-			return invalid("tool_interrupt_config: %w", err)
+			return invalid("tool_interrupt_config: %v", err)
 		}
 	}
 	return nil

@@ -87,12 +87,12 @@ func checkSettings(s *agentv1.ApprovalSettings) error {
 	}
 	for i, name := range s.GetAllowlist() {
 		if err := checkToolName(name); err != nil {
-			return invalid("allowlist[%d]: %w", i, err)
+			return invalid("allowlist[%d]: %v", i, err)
 		}
 	}
 	for i, t := range s.GetAllowed() {
 		if err := checkAllowed(t); err != nil {
-			return invalid("allowed[%d]: %w", i, err)
+			return invalid("allowed[%d]: %v", i, err)
 		}
 	}
 	return nil
