@@ -18,10 +18,11 @@ func (s Service) Bus() Bus {
 	switch s {
 	case Gateway:
 		const node = "hecaton.node.*.*."
-		const reply, intake, peer, web = "hecaton.reply.*.*", "hecaton.intake.*.*", "hecaton.peer.*", "hecaton.web.*"
+		const reply, intake, peer = "hecaton.reply.*.*", "hecaton.intake.*.*", "hecaton.peer.*"
+		const web, topic = "hecaton.web.*", "hecaton.topic.*.*"
 		return Bus{
-			Publish:   []string{node + "call", node + "send", node + "cancel", node + "fence", reply, intake, peer, web, inbox},
-			Subscribe: []string{node + "call holder", node + "send holder", node + "cancel", node + "fence", reply, intake, peer, web, inbox},
+			Publish:   []string{node + "call", node + "send", node + "cancel", node + "fence", reply, intake, peer, web, topic, inbox},
+			Subscribe: []string{node + "call holder", node + "send holder", node + "cancel", node + "fence", reply, intake, peer, web, topic, inbox},
 		}
 	case NodeRegistry:
 		events := []string{"hecaton.event.node.*"}

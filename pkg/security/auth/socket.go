@@ -30,6 +30,15 @@ func (a *Authenticator) AuthenticateSocket(r *http.Request, user ids.UserID) (So
 	return SocketIdentity{Identity: id, Subprotocol: offer.answer()}, err
 }
 
+// SocketToken reads what a request that opens a WebSocket brings for a client that says only in its first frame who it is: its
+// token, empty where it brings none, and the subprotocol to accept. [Authenticator.Renew] then tells whose token it is. Errors
+// are *[Error]; the subprotocol is set with an error too.
+func SocketToken(r *http.Request) (token, subprotocol string, err error) {
+	offer := readOffer(r)
+	token, err = offeredToken(r, offer)
+	return token, offer.answer(), err
+}
+
 func (a *Authenticator) socketUser(r *http.Request, user ids.UserID, offer offer) (Identity, error) {
 	if a.mode == Trusted {
 		return a.trust(user)
@@ -62,8 +71,18 @@ func (a *Authenticator) of(ctx context.Context, token string, user ids.UserID, o
 	return id, nil
 }
 
-// socketToken returns the one token that a request brings, in however many places.
+// socketToken returns the one token that a request has to bring, in however many places.
 func socketToken(r *http.Request, offer offer) (string, error) {
+	token, err := offeredToken(r, offer)
+	if err == nil && token == "" {
+		err = refuse(Unauthenticated, nil,
+			"a token is required: as Authorization: Bearer, as the subprotocol %s<token>, or as ?token=", bearerProtocol)
+	}
+	return token, err
+}
+
+// offeredToken returns the token that a request brings; empty where it brings none.
+func offeredToken(r *http.Request, offer offer) (string, error) {
 	header, err := bearerHeader(r)
 	if err != nil {
 		return "", err
@@ -77,10 +96,6 @@ func socketToken(r *http.Request, offer offer) (string, error) {
 		default:
 			return "", refuse(BadRequest, nil, "the request brings more than one token")
 		}
-	}
-	if found == "" {
-		return "", refuse(Unauthenticated, nil,
-			"a token is required: as Authorization: Bearer, as the subprotocol %s<token>, or as ?token=", bearerProtocol)
 	}
 	return found, nil
 }

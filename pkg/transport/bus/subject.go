@@ -28,14 +28,12 @@ func NodePrefix(n ids.Node) string {
 	return root + "node." + Token(string(n.User)) + "." + Token(string(n.Node)) + "."
 }
 
-// WebSubject reaches every gateway that has a web client of the user.
+// WebSubject reaches every gateway that has a client which follows the user.
 func WebSubject(user ids.UserID) string { return root + "web." + Token(string(user)) }
 
-// WebUser reverses [WebSubject].
-func WebUser(subject string) (ids.UserID, error) {
-	user, err := Untoken(strings.TrimPrefix(subject, root+"web."))
-	return ids.UserID(user), err
-}
+// TopicSubject reaches every gateway that has a client which follows a topic of a dialect's own: kind is what it is (a room,
+// say), id which one.
+func TopicSubject(kind, id string) string { return root + "topic." + Token(kind) + "." + Token(id) }
 
 // ParseNode splits one of a node's subjects into the node and what stands after [NodePrefix].
 func ParseNode(subject string) (n ids.Node, suffix string, err error) {

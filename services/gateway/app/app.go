@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc"
@@ -28,15 +29,13 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/holder"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/peer"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/workflow"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/drain"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/metrics"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/presence"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/pulse"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
@@ -45,6 +44,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Version is what the pod says of its build.
 	Version string
+	// Dialects are further client protocols that the gateway serves, beside its own.
+	Dialects []dialect.Dialect
 }
 
 // App is one gateway.
@@ -58,30 +59,30 @@ type App struct {
 	admin   *obs.Admin
 	tracing *obs.Tracing
 	auth    *auth.Authenticator
+	spoken  []dialect.Dialect
 	pages   *webguard.Guard
 
 	// Set while the parts start, in the order of Run.
-	bus       *bus.Conn
-	registry  *grpc.ClientConn
-	agents    *grpc.ClientConn // nil where there are none
-	presence  *presence.Client
-	hub       *hub.Hub
-	holder    *holder.Holder
-	router    *router.Router
-	counts    *metrics.Metrics
-	job       *drain.Job
-	streams   drain.Streams
-	budget    *frame.Budget
-	links     *peer.Links
-	peers     *peer.Server // nil where there is none
-	fanout    *fanout.Fanout
-	workflows *workflow.Runner
-	limits    *limits.Limiter
-	pulse     *pulse.Pulse
-	zeus      *zeus.Zeus
-	grpc      *rpc.Server
-	tools     *toolapi.Service
-	edge      *edge.Server
+	bus      *bus.Conn
+	registry *grpc.ClientConn
+	agents   *grpc.ClientConn // nil where there are none
+	presence *presence.Client
+	hub      *hub.Hub
+	holder   *holder.Holder
+	router   *router.Router
+	counts   *metrics.Metrics
+	job      *drain.Job
+	streams  drain.Streams
+	budget   *frame.Budget
+	links    *peer.Links
+	peers    *peer.Server // nil where there is none
+	fanout   *fanout.Fanout
+	limits   *limits.Limiter
+	pulse    *pulse.Pulse
+	dialects *dialect.Server
+	grpc     *rpc.Server
+	tools    *toolapi.Service
+	edge     *edge.Server
 
 	draining chan struct{} // closed when the drain begins
 	started  chan struct{} // closed when everything serves
@@ -100,11 +101,12 @@ func New(cfg Config, opts Options) (*App, error) {
 		draining: make(chan struct{}), started: make(chan struct{}),
 		budget: frame.NewBudget(int64(cfg.InFlight)),
 	}
-	a.counts = metrics.New(a.metrics)
+	a.spoken = slices.Concat(dialects, opts.Dialects)
+	a.counts = metrics.New(a.metrics, a.clients())
 	a.job = drain.New(drain.Config{
 		Pod: pod{a}, Begin: a.leave, Delay: cfg.DrainDelay, Pace: cfg.pace(), Logger: log,
 	})
-	metrics.Gauges(a.metrics, a.hub, a.job)
+	metrics.Gauges(a.metrics, a.clients(), a.hub, a.job)
 	a.measureFrames()
 	var err error
 	if a.auth, err = auth.New(cfg.Auth, log); err != nil {
@@ -144,7 +146,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("peers", a.startPeers, a.stopPeers)
 	g.Add("fanout", a.startFanout, stop(func() { a.fanout.Close() }))
 	g.Add("pulse", a.startPulse, stop(func() { a.pulse.Close() }))
-	g.Add("dialects", a.startDialects, stop(func() { a.zeus.Close() }))
+	g.Add("dialects", a.startDialects, stop(func() { a.dialects.Close() }))
 	rpc.AddTo(g, a.listenGRPC, func() { a.tools.Wait() })
 	g.Add("edge listener", a.listenEdge, nil)
 	g.Go("edge", func(ctx context.Context) error { return a.edge.Serve(ctx) }, func(ctx context.Context) error { return a.edge.Shutdown(ctx) })
@@ -200,7 +202,6 @@ func (a *App) startLimits(context.Context) error {
 func (a *App) startHolder(context.Context) (err error) {
 	a.holder, err = holder.New(holder.Config{
 		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
-		Ask:      func(n *hub.Node, webClient string, send func() error) error { return a.zeus.Ask(n, webClient, send) },
 		Attached: a.attached, Tracing: a.tracing,
 	})
 	return err
@@ -219,8 +220,7 @@ func (a *App) startRouter(context.Context) (err error) {
 }
 
 func (a *App) startFanout(context.Context) error {
-	a.fanout = fanout.New(a.bus, a.hub, a.log)
-	a.workflows = &workflow.Runner{Router: a.router, Announce: a.fanout, Logger: a.log}
+	a.fanout = fanout.New(a.bus, a.log)
 	return nil
 }
 
@@ -230,20 +230,6 @@ func (a *App) startPulse(context.Context) error {
 		PingEvery: a.cfg.PingInterval, SilenceLimit: a.cfg.HeartbeatLimit, Batch: a.beaten, Logger: a.log,
 	})
 	a.bus.OnReconnect(a.pulse.BeatAll)
-	return nil
-}
-
-func (a *App) startDialects(context.Context) error {
-	a.zeus = zeus.New(zeus.Config{
-		Auth: a.auth, Holder: a.holder, Router: a.router, Fanout: a.fanout, Workflows: a.workflows, Metrics: a.counts, Logger: a.log,
-		Limits: a.limits,
-		Refuse: a.ready.Draining,
-		Conn: &conn.Config{
-			MaxFrame: int64(a.cfg.MaxFrame), MaxQueued: int(a.cfg.WriteQueue), WriteTimeout: a.cfg.WriteTimeout,
-			MaxControlRate: a.cfg.FrameRate, Budget: a.budget,
-			OnBinary: a.counts.Frames.WithLabelValues("binary").Inc,
-		},
-	})
 	return nil
 }
 
@@ -258,12 +244,11 @@ func (a *App) listenEdge(ctx context.Context) error {
 		edge.JSONOnly(agentapi.FilesPath),
 		a.tracing.Handler,
 	)
-	// A dialect is one line here.
 	docs, err := apidoc.New()
 	if err != nil {
 		return err
 	}
-	parts := []edge.Routes{a.zeus, api, docs}
+	parts := []edge.Routes{a.dialects, api, docs}
 	if a.agents != nil {
 		agents, err := a.agentAPI()
 		if err != nil {

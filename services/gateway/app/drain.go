@@ -16,13 +16,13 @@ type pod struct{ *App }
 
 // Connections implements [drain.Pod].
 func (p pod) Connections() []drain.Connection {
-	nodes, webs := p.hub.All()
-	open := make([]drain.Connection, 0, len(nodes)+len(webs))
+	nodes, clients := p.hub.All()
+	open := make([]drain.Connection, 0, len(nodes)+len(clients))
 	for _, n := range nodes {
 		open = append(open, drain.Node{Node: n, Holder: p.holder})
 	}
-	for _, w := range webs {
-		open = append(open, drain.Web{Web: w})
+	for _, c := range clients {
+		open = append(open, drain.Client{Client: c})
 	}
 	return append(open, p.streams.Connections()...)
 }

@@ -1,6 +1,7 @@
 package toolapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"sync"
@@ -17,19 +18,26 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/fanout"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/workflow"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/presence"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
+
+// Workflows runs workflows on extensions, as a dialect that has them does.
+type Workflows interface {
+	// ExecuteWorkflow picks the node, runs a workflow on it and waits for its end; the zero deadline stands for the dialect's
+	// own. variables is a JSON object; empty means {}. The answer's frame is the completion, a validated JSON object. The error
+	// is an *errs.Error, or INVALID_ARGUMENT of the registry.
+	ExecuteWorkflow(ctx context.Context, target router.Target, id string, variables []byte, deadline time.Time) (*router.Answer, error)
+}
 
 // Service implements ToolService.
 type Service struct {
 	toolv1.UnimplementedToolServiceServer
-	Router    *router.Router
-	Presence  *presence.Client
-	Fanout    *fanout.Fanout
-	Workflows *workflow.Runner
+	Router   *router.Router
+	Presence *presence.Client
+	Fanout   *fanout.Fanout
+	// Workflows is nil where no dialect has any.
+	Workflows Workflows
 	// Limits are those of the users whose calls share a stream ([Limited] has the others); nil for none.
 	Limits *limits.Limiter
 	// Tracing makes the spans of calls that share a stream; nil makes none.
@@ -69,41 +77,23 @@ func (s *Service) ExecuteWorkflow(ctx context.Context, req *toolv1.ExecuteWorkfl
 	if err := errors.Join(checkIDs("user_id", req.GetUserId()), object("variables_json", req.GetVariablesJson())); err != nil {
 		return nil, err
 	}
-	end, err := deadline(req.GetTimeout(), workflow.DefaultTimeout)
-	if err != nil {
-		return nil, err
-	}
-	if d, ok := ctx.Deadline(); ok && d.Before(end) {
-		end = d
-	}
-	key, err := s.node(ctx, req.GetUserId(), req.GetNodeId(), nodev1.NodeType_NODE_TYPE_EXTENSION)
-	if err != nil {
-		return nil, err
-	}
-	return s.runWorkflow(ctx, key, workflow.Frame(req.GetWorkflowId(), req.GetVariablesJson()), end)
-}
-
-func (s *Service) runWorkflow(ctx context.Context, key ids.Node, data []byte, end time.Time) (*toolv1.ExecuteWorkflowResponse, error) {
-	type ending struct {
-		completion *frame.Buffer
-		err        *errs.Error
-	}
-	done := make(chan ending, 1)
-	p := s.Workflows.Start(key, data, end, workflow.Run{Done: func(b *frame.Buffer, err *errs.Error) { done <- ending{b, err} }})
-	var e ending
-	select {
-	case e = <-done:
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.Canceled) {
-			p.Cancel("cancelled by the caller")
+	var end time.Time
+	if req.GetTimeout() != nil {
+		var err error
+		if end, err = deadline(req.GetTimeout(), 0); err != nil {
+			return nil, err
 		}
-		e = <-done
 	}
-	if e.err != nil {
-		return nil, e.err
+	if s.Workflows == nil {
+		return s.UnimplementedToolServiceServer.ExecuteWorkflow(ctx, req)
 	}
-	defer e.completion.Release()
-	resp := &toolv1.ExecuteWorkflowResponse{CompletionJson: append([]byte(nil), e.completion.Bytes()...), NodeId: string(key.Node)}
+	target := router.Target{User: ids.UserID(req.GetUserId()), Node: ids.NodeID(req.GetNodeId())}
+	answer, err := s.Workflows.ExecuteWorkflow(ctx, target, req.GetWorkflowId(), req.GetVariablesJson(), end)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Release()
+	resp := &toolv1.ExecuteWorkflowResponse{CompletionJson: bytes.Clone(answer.Frame.Bytes()), NodeId: string(answer.Node)}
 	members := jsonrpc.RawMembers(resp.GetCompletionJson(), "error") // its holder validated it
 	resp.Success = jsonrpc.IsNull(members["error"])
 	return resp, nil
@@ -125,7 +115,7 @@ func (s *Service) SendMessage(ctx context.Context, req *toolv1.SendMessageReques
 	}
 	switch target := req.GetTarget().(type) {
 	case *toolv1.SendMessageRequest_Web:
-		if err := s.Fanout.ToUser(ids.UserID(req.GetUserId()), req.GetMessageJson()); err != nil {
+		if err := s.Fanout.ToAll(fanout.User(ids.UserID(req.GetUserId())), req.GetMessageJson()); err != nil {
 			return nil, errs.New(errs.BusUnavailable, "web clients on other pods were not reached: %w", err)
 		}
 		return &toolv1.SendMessageResponse{}, nil

@@ -1,3 +1,5 @@
-// Package envelope is what routers and holders write around frames on the bus: the headers of docs/architecture.md,
-// "Bus". A frame itself travels as the message's payload, byte for byte as it goes to or came from the socket.
+// Package envelope is the format of the bus: the headers of docs/architecture.md, "Bus", and the frames between them.
+//
+// A call is a JSON-RPC tools/call request, its answer a JSON-RPC response; the codec of the node's dialect translates them at
+// the socket, where the client speaks something else. Frames that clients of one dialect send each other travel as they came.
 package envelope

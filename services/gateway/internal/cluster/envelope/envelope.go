@@ -12,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 	headerTrace  = "Traceparent"
 	headerEpoch  = "Hecaton-Epoch"
 	headerAsker  = "Hecaton-Asker"
-	headerWeb    = "Hecaton-Web"
+	headerClient = "Hecaton-Web"
 )
 
 // CallTemplate is the subject of calls as spans name it: without anybody's id.
@@ -31,7 +32,7 @@ const CallTemplate = "hecaton.node.{user}.{node}.call"
 type Call struct {
 	ID       ids.CallID
 	Deadline time.Time // absolute; a holder drops a call that comes later
-	Kind     calls.Kind
+	Kind     codec.Kind
 	// Type is what the node has to be; UNSPECIFIED where either will do.
 	Type nodev1.NodeType
 	// Epoch is the node's connection that is meant; 0 for whichever there is.
@@ -75,7 +76,7 @@ func ParseCall(h nats.Header) (Call, error) {
 		return Call{}, fmt.Errorf("%s header %q: deadline: %w", headerCall, raw, err)
 	}
 	c := Call{
-		ID: ids.CallID(fields[0]), Deadline: time.UnixMilli(ms), Kind: calls.Kind(fields[2][0] - '0'),
+		ID: ids.CallID(fields[0]), Deadline: time.UnixMilli(ms), Kind: codec.Kind(fields[2][0] - '0'),
 		Type: nodev1.NodeType(fields[3][0] - '0'), Traceparent: get(h, headerTrace),
 	}
 	if c.Epoch, err = parseEpoch(h); err != nil {
@@ -163,8 +164,8 @@ func NoResponders(m *nats.Msg) bool {
 	return len(m.Data) == 0 && m.Header != nil && get(m.Header, "Status") == "503"
 }
 
-// Send returns the message that carries a frame to a node. asker names the web client that waits for what the node will
-// say; empty where none does. intake is as in [Call].
+// Send returns the message that carries a frame to a node. asker names the client that waits for what the node will say;
+// empty where none does. intake is as in [Call].
 func Send(subject string, frame []byte, asker string, intake int) *nats.Msg {
 	m := &nats.Msg{Subject: subject, Data: frame, Header: nats.Header{}}
 	if asker != "" {
@@ -180,20 +181,20 @@ func Send(subject string, frame []byte, asker string, intake int) *nats.Msg {
 // SendIntake returns the size of a frame that is still to be sent; 0 where it came with the message.
 func SendIntake(m *nats.Msg) (int, error) { return parseIntake(m.Header) }
 
-// Asker returns the web client behind a message made by [Send].
+// Asker returns the client behind a message made by [Send].
 func Asker(m *nats.Msg) string { return get(m.Header, headerAsker) }
 
-// Web returns the message that carries a frame to a user's web clients, or to the one that is named.
-func Web(subject string, frame []byte, name string) *nats.Msg {
+// Topic returns the message that carries a frame to the clients that follow a topic, or to the one that is named.
+func Topic(subject string, frame []byte, name string) *nats.Msg {
 	m := &nats.Msg{Subject: subject, Data: frame}
 	if name != "" {
-		m.Header = nats.Header{headerWeb: {name}}
+		m.Header = nats.Header{headerClient: {name}}
 	}
 	return m
 }
 
-// WebName returns the web client that a message made by [Web] is for; empty for all.
-func WebName(m *nats.Msg) string { return get(m.Header, headerWeb) }
+// ClientName returns the client that a message made by [Topic] is for; empty for all.
+func ClientName(m *nats.Msg) string { return get(m.Header, headerClient) }
 
 func get(h nats.Header, key string) string {
 	if v := h[key]; len(v) > 0 {

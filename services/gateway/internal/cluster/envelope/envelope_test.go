@@ -10,13 +10,14 @@ import (
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 )
 
 func TestCallsComeBackAsTheyWere(t *testing.T) {
 	t.Parallel()
 	for _, want := range []envelope.Call{
 		{ID: "550e8400-e29b-41d4-a716-446655440000", Deadline: time.UnixMilli(1_700_000_000_123)},
-		{ID: "x", Deadline: time.UnixMilli(1), Kind: calls.Workflow, Type: nodev1.NodeType_NODE_TYPE_DESKTOP, Traceparent: "00-a-b-01", Intake: 9 << 20, Epoch: 1_700_000_000_123},
+		{ID: "x", Deadline: time.UnixMilli(1), Kind: codec.Relayed, Type: nodev1.NodeType_NODE_TYPE_DESKTOP, Traceparent: "00-a-b-01", Intake: 9 << 20, Epoch: 1_700_000_000_123},
 	} {
 		got, err := envelope.ParseCall(want.Header())
 		if err != nil || got != want {

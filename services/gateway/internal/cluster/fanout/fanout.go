@@ -1,50 +1,46 @@
-// Package fanout writes frames to web clients: to all of a user, or to the one that asked, on whichever pods they are.
-//
-// A pod hears of a user's frames only while it has a web client of that user.
 package fanout
 
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 )
 
-// inbox is how many frames may wait to be handed to web clients; writing them never blocks.
+// inbox is how many frames may wait to be handed to clients; writing them never blocks.
 const inbox = 4 << 10
 
 // Fanout is safe for concurrent use.
 type Fanout struct {
 	// Static after construction.
 	bus *bus.Conn
-	hub *hub.Hub
 	log *slog.Logger
 
 	frames chan *nats.Msg
 	quit   chan struct{}
 	work   sync.WaitGroup
 
-	mu    sync.Mutex // also orders subscribing and unsubscribing
-	users map[ids.UserID]*listening
+	mu     sync.RWMutex // also orders subscribing and unsubscribing
+	topics map[Topic]*following
 }
 
-type listening struct {
-	sub     *nats.Subscription
-	clients int
+// following is a topic that clients of this pod follow. followers is replaced, never changed: who reads it needs no lock.
+type following struct {
+	sub       *nats.Subscription
+	followers []*hub.Client
 }
 
 // New returns a Fanout that serves until Close.
-func New(b *bus.Conn, h *hub.Hub, log *slog.Logger) *Fanout {
+func New(b *bus.Conn, log *slog.Logger) *Fanout {
 	f := &Fanout{
-		bus: b, hub: h, log: log, frames: make(chan *nats.Msg, inbox), quit: make(chan struct{}),
-		users: make(map[ids.UserID]*listening),
+		bus: b, log: log, frames: make(chan *nats.Msg, inbox), quit: make(chan struct{}), topics: make(map[Topic]*following),
 	}
 	f.work.Go(f.serve)
 	return f
@@ -56,16 +52,16 @@ func (f *Fanout) Close() {
 	f.work.Wait()
 }
 
-// Join makes a web client reachable from every pod: when it returns, the bus sends what is for the client. Where the bus
-// is away, it will once it is back.
-func (f *Fanout) Join(ctx context.Context, w *hub.Web) error {
-	if err := f.listen(w); err != nil {
+// Join has a client follow a topic, once: when it returns, frames that any pod writes to the topic reach the client. Where the
+// bus is away, they will once it is back.
+func (f *Fanout) Join(ctx context.Context, t Topic, c *hub.Client) error {
+	if err := f.listen(t, c); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
 	if err := f.bus.FlushWithContext(ctx); err != nil {
-		f.log.Warn("web client joined without the bus", "error", err)
+		f.log.Warn("a client follows a topic without the bus", "error", err)
 	}
 	return nil
 }
@@ -73,59 +69,70 @@ func (f *Fanout) Join(ctx context.Context, w *hub.Web) error {
 // joinTimeout bounds the wait for the bus's word that it heard of a subscription.
 const joinTimeout = 2 * time.Second
 
-func (f *Fanout) listen(w *hub.Web) error {
+func (f *Fanout) listen(t Topic, c *hub.Client) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l := f.users[w.User]
+	l := f.topics[t]
 	if l == nil {
-		sub, err := f.bus.ChanSubscribe(bus.WebSubject(w.User), f.frames)
+		sub, err := f.bus.ChanSubscribe(t.subject, f.frames)
 		if err != nil {
 			return err
 		}
-		l = &listening{sub: sub}
-		f.users[w.User] = l
+		l = &following{sub: sub}
+		f.topics[t] = l
 	}
-	l.clients++
-	f.hub.AddWeb(w)
+	l.followers = append(slices.Clip(l.followers), c)
 	return nil
 }
 
-// Leave takes a web client out again.
-func (f *Fanout) Leave(w *hub.Web) {
+// Leave ends what Join began; a client that does not follow the topic changes nothing.
+func (f *Fanout) Leave(t Topic, c *hub.Client) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hub.RemoveWeb(w)
-	l := f.users[w.User]
-	if l.clients--; l.clients == 0 {
-		delete(f.users, w.User)
+	l := f.topics[t]
+	if l == nil {
+		return
+	}
+	l.followers = slices.DeleteFunc(slices.Clone(l.followers), func(other *hub.Client) bool { return other == c })
+	if len(l.followers) == 0 {
+		delete(f.topics, t)
 		_ = l.sub.Unsubscribe() // fails only once the bus is closed
 	}
 }
 
-// ToUser writes a frame to every web client of a user, on every pod. Pods that cannot be reached now are missed, as a
-// client is that is just connecting: the error says that the bus was away.
-func (f *Fanout) ToUser(user ids.UserID, frame []byte) error {
-	f.write(user, "", frame)
-	return f.bus.PublishAny(envelope.Web(bus.WebSubject(user), frame, ""))
+// ToAll writes a frame to every client that follows a topic, on every pod. Pods that cannot be reached now are missed, and so
+// is a client that is just connecting: the error says that the bus was away.
+func (f *Fanout) ToAll(t Topic, frame []byte) error {
+	f.write(t, "", frame)
+	return f.bus.PublishAny(envelope.Topic(t.subject, frame, ""))
 }
 
-// ToClient writes a frame to one web client of a user, wherever it is.
-func (f *Fanout) ToClient(user ids.UserID, name string, frame []byte) error {
-	if f.write(user, name, frame) {
+// ToOne writes a frame to the client of that name that follows the topic, wherever it is.
+func (f *Fanout) ToOne(t Topic, name string, frame []byte) error {
+	if f.write(t, name, frame) {
 		return nil
 	}
-	return f.bus.PublishAny(envelope.Web(bus.WebSubject(user), frame, name))
+	return f.bus.PublishAny(envelope.Topic(t.subject, frame, name))
 }
 
 // write hands a frame to this pod's clients and reports whether there was one.
-func (f *Fanout) write(user ids.UserID, name string, frame []byte) (found bool) {
-	for _, w := range f.hub.Webs(user) {
-		if name == "" || w.Name == name {
+func (f *Fanout) write(t Topic, name string, frame []byte) (found bool) {
+	for _, c := range f.followers(t) {
+		if name == "" || c.Name == name {
 			found = true
-			w.Send(frame)
+			c.Send(frame)
 		}
 	}
 	return found
+}
+
+func (f *Fanout) followers(t Topic) []*hub.Client {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if l := f.topics[t]; l != nil {
+		return l.followers
+	}
+	return nil
 }
 
 func (f *Fanout) serve() {
@@ -137,14 +144,11 @@ func (f *Fanout) serve() {
 		case m := <-f.frames:
 			frame, err := parts.Add(m, bus.DefaultMaxTotal)
 			if err != nil {
-				f.log.Warn("frame for web clients lost", "error", err)
+				f.log.Warn("a frame for clients is lost", "error", err)
 				continue
 			}
-			if frame == nil {
-				continue
-			}
-			if user, err := bus.WebUser(m.Subject); err == nil {
-				f.write(user, envelope.WebName(m), frame)
+			if frame != nil {
+				f.write(Topic{m.Subject}, envelope.ClientName(m), frame)
 			}
 		}
 	}

@@ -108,7 +108,7 @@ func (p *pod) connect() (*websocket.Conn, *hub.Node) {
 		c.Serve(context.WithoutCancel(p.t.Context()), func(b *frame.Buffer) bool { b.Release(); return false }, func(r conn.Reason) { ended <- r })
 		<-ended
 	})
-	return ws, hub.NewNode(p.user, &nodev1.NodeInfo{NodeId: "ext", MaxConcurrentTasks: 1}, c)
+	return ws, hub.NewNode(p.user, "extension", &nodev1.NodeInfo{NodeId: "ext", MaxConcurrentTasks: 1}, c, plain{})
 }
 
 func (p *pod) wantHeld(n *hub.Node) {

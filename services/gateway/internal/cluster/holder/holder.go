@@ -36,9 +36,6 @@ type Config struct {
 	Links *peer.Links
 	// MaxFrame bounds a request frame, in bytes.
 	MaxFrame int
-	// Ask calls send, which writes a web client's question to a node, and remembers who waits for the answer, in the order
-	// of the questions. It returns the error of send.
-	Ask func(n *hub.Node, webClient string, send func() error) error
 	// Attached hears how long it took from a node's connection until every pod could call it.
 	Attached func(took time.Duration)
 	Tracing  *obs.Tracing // nil makes no spans

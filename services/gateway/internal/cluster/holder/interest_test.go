@@ -15,7 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 )
 
 // callers call a node all the time, as routers of other pods do, and count what they hear.
@@ -27,7 +27,7 @@ type callers struct {
 
 func (c *callers) call(ctx context.Context, b *bus.Conn, key ids.Node) {
 	id := ids.NewCallID()
-	env := envelope.Call{ID: id, Deadline: time.Now().Add(time.Minute), Kind: calls.Tool}
+	env := envelope.Call{ID: id, Deadline: time.Now().Add(time.Minute), Kind: codec.ToolCall}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	_, err := b.RequestMsgWithContext(ctx, &nats.Msg{

@@ -1,7 +1,7 @@
 package holder
 
 import (
-	"bytes"
+	"errors"
 	"strings"
 	"time"
 
@@ -11,10 +11,10 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
-	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 )
 
@@ -87,28 +87,33 @@ func (h *Holder) Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls
 		sink.Done(nil, errs.New(errs.NodeNotConnected, "the node is of another type, %s", nodetype.Name(kind)))
 		return true
 	}
-	sink = h.onSocket(&c, frame, sink)
-	call := calls.Call{ID: c.ID, Kind: c.Kind, Deadline: c.Deadline, Frame: frame}
-	switch c.Kind {
-	case calls.Workflow:
-		call.WorkflowID = workflowID(frame)
-	case calls.Tool:
-		if len(n.Info().GetAvailableTools()) > 0 {
-			if tool := toolName(frame); !n.Offers(tool) {
-				sink.Done(nil, errs.New(errs.ToolNotOffered, "the node does not offer the tool %q, it offers %q", tool, n.Info().GetAvailableTools()))
-				return true
-			}
-		}
-		if n.WantsMeta() {
-			call.Frame = withMeta(frame, c)
-		}
-		if len(call.Frame) > h.MaxFrame { // the router checked it without params._meta
-			sink.Done(nil, errs.New(errs.TooLarge, "the call's frame has %d bytes, at most %d are allowed", len(call.Frame), h.MaxFrame))
-			return true
+	traced := h.onSocket(&c, frame)
+	if traced != nil {
+		traced.Sink, sink = sink, traced
+	}
+	wire, failure := h.encode(n, c, frame)
+	if failure != nil {
+		sink.Done(nil, failure)
+		return true
+	}
+	traced.name(wire.Operation)
+	n.Calls.Start(calls.Call{ID: c.ID, Kind: c.Kind, Deadline: c.Deadline, Frame: wire.Frame, Name: wire.Name}, sink)
+	return true
+}
+
+// encode returns a call as its node reads it.
+func (h *Holder) encode(n *hub.Node, c envelope.Call, frame []byte) (codec.Wire, *errs.Error) {
+	info := n.Info()
+	if c.Kind == codec.ToolCall && len(info.GetAvailableTools()) > 0 {
+		if tool := envelope.Tool(frame); !n.Offers(tool) {
+			return codec.Wire{}, errs.New(errs.ToolNotOffered, "the node does not offer the tool %q, it offers %q", tool, info.GetAvailableTools())
 		}
 	}
-	n.Calls.Start(call, sink)
-	return true
+	wire, failure := n.Codec.Call(codec.Call{ID: c.ID, Kind: c.Kind, Frame: frame, Traceparent: c.Traceparent, Node: info})
+	if failure == nil && len(wire.Frame) > h.MaxFrame { // the router checked it as it is on the bus
+		failure = errs.New(errs.TooLarge, "the call's frame has %d bytes, at most %d are allowed", len(wire.Frame), h.MaxFrame)
+	}
+	return wire, failure
 }
 
 // Cancel gives up a call at a node of this pod and reports whether it was open here.
@@ -165,24 +170,22 @@ func (h *Holder) confirm(reply string, failure *errs.Error) {
 // sendTimeout is how long the rest of a large frame may take.
 const sendTimeout = 10 * time.Second
 
-// Send writes a frame that is no call to a node of this pod. asker is the web client that waits for what the node says,
-// if any. The error is nil once the frame is queued at the socket.
+// Send writes a frame that is no call to a node of this pod. asker is the client that waits for what the node says, if any.
+// The error is nil once the frame is queued at the socket.
 func (h *Holder) Send(key ids.Node, frame []byte, asker string) *errs.Error {
 	n := h.Hub.Find(key)
 	if n == nil {
 		return errNotHere()
 	}
-	send := func() error { return n.Conn.Send(frame, nil) }
-	var err error
-	if asker != "" {
-		err = h.Ask(n, asker, send)
-	} else {
-		err = send()
+	err := n.Codec.Forward(frame, asker, func(frame []byte) error { return n.Conn.Send(frame, nil) })
+	var failure *errs.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return failure
 	}
-	if err != nil {
-		return errs.New(errs.NodeNotConnected, "the node's connection is closing")
-	}
-	return nil
+	return errs.New(errs.NodeNotConnected, "the node's connection is closing")
 }
 
 // Sweep keeps the calls of this pod's nodes alive at their callers, and drops those whose caller is gone.
@@ -198,23 +201,3 @@ const (
 	// callerGrace is how long after its deadline a call waits for its caller to give it up.
 	callerGrace = 2 * time.Second
 )
-
-func toolName(frame []byte) string {
-	f, err := jsonrpc.Skim(frame)
-	if err != nil {
-		return ""
-	}
-	return jsonrpc.StringMember(f.Params, "name")
-}
-
-func workflowID(frame []byte) string { return jsonrpc.StringMember(frame, "workflow_id") }
-
-// withMeta adds params._meta to a tools/call frame, which ends with the closing brackets of params and of itself.
-func withMeta(frame []byte, c envelope.Call) []byte {
-	body, ok := bytes.CutSuffix(frame, []byte("}}"))
-	if !ok {
-		return frame
-	}
-	meta := jsonrpc.Meta{ProgressToken: string(c.ID), Traceparent: c.Traceparent}
-	return append(append(bytes.Clone(body), ','), append(meta.Append(nil), "}}"...)...)
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
@@ -31,37 +32,41 @@ func (h *Holder) received(c *envelope.Call, size int) trace.Span {
 }
 
 // onSocket begins the span of a call at its node, from its arrival here, waiting for a place included, to the node's answer. The
-// node's own spans are under it, if it is told of it. The sink ends it.
-func (h *Holder) onSocket(c *envelope.Call, data []byte, sink calls.Sink) calls.Sink {
+// node's own spans are under it, if the node is told about it. The sink ends it; there is none, nil, where nothing is recorded.
+func (h *Holder) onSocket(c *envelope.Call, data []byte) *tracedSink {
 	if h.Tracing == nil {
-		return sink
+		return nil
 	}
-	method := "tools/call"
-	if c.Kind == calls.Workflow {
-		method = "execute_workflow"
-	}
+	const method = "tools/call"
 	var span trace.Span
 	c.Traceparent, span = h.Tracing.Continue(c.Traceparent, trace.SpanKindClient, method)
 	if !span.IsRecording() {
-		return sink
+		return nil
 	}
 	span.SetAttributes(
 		attribute.String("network.protocol.name", "websocket"),
 		attribute.String("hecaton.call.id", string(c.ID)),
 	)
-	if c.Kind == calls.Tool {
+	if c.Kind == codec.ToolCall {
 		span.SetAttributes(
 			attribute.String("rpc.system", "jsonrpc"), attribute.String("rpc.method", method),
-			attribute.String("mcp.method.name", method), attribute.String("gen_ai.tool.name", toolName(data)),
+			attribute.String("mcp.method.name", method), attribute.String("gen_ai.tool.name", envelope.Tool(data)),
 		)
 	}
-	return &tracedSink{Sink: sink, span: span}
+	return &tracedSink{span: span}
 }
 
 // tracedSink is a sink whose call has a span.
 type tracedSink struct {
 	calls.Sink
 	span trace.Span
+}
+
+// name gives the span of a relayed call the dialect's own name; a tool call has its name already.
+func (s *tracedSink) name(operation string) {
+	if s != nil && operation != "" {
+		s.span.SetName(operation)
+	}
 }
 
 // Status implements [calls.Sink].

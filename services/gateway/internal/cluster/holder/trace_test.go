@@ -3,30 +3,20 @@ package holder
 import (
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-type deaf struct{}
-
-func (deaf) Status(calls.Status)             {}
-func (deaf) Progress([]byte)                 {}
-func (deaf) Done(*frame.Buffer, *errs.Error) {}
-
 // A call pays for tracing only where there is some.
 func TestWithoutTracingACallIsNotWrapped(t *testing.T) {
 	h := &Holder{}
-	var sink calls.Sink = deaf{}
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	n := testing.AllocsPerRun(100, func() {
 		c := envelope.Call{ID: "id", Traceparent: parent}
 		h.received(&c, 7).End()
-		if got := h.onSocket(&c, nil, sink); got != sink || c.Traceparent != parent {
+		if got := h.onSocket(&c, nil); got != nil || c.Traceparent != parent {
 			t.Errorf("%v, %s", got, c.Traceparent)
 		}
 	})

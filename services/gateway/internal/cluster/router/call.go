@@ -11,14 +11,14 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
-	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// DefaultTimeout is how long a tool call waits (docs/protocols/zeus-nodes.md#calls).
+// DefaultTimeout is how long a tool call waits where its caller does not say (docs/protocols/zeus-nodes.md#calls).
 const DefaultTimeout = 60 * time.Second
 
 // Target says which node is meant (docs/architecture.md#which-node).
@@ -82,38 +82,51 @@ func (r *Router) Refused(span trace.Span, began time.Time, err error) {
 // Start sends a tool call to a chosen node. Whatever becomes of it, sink hears of it, possibly before Start returns.
 func (r *Router) Start(req Request, node ids.NodeID, sink calls.Sink) *Pending {
 	id := ids.NewCallID()
-	size := 192 + len(req.Arguments) + len(req.Tool) + len(req.Session)
-	data := jsonrpc.Call{
-		ID: string(id), Tool: req.Tool, Arguments: req.Arguments, SessionID: string(req.Session),
-	}.Append(make([]byte, 0, size))
-	env := envelope.Call{ID: id, Deadline: req.Deadline, Kind: calls.Tool, Type: req.Type, Epoch: req.Epoch, Traceparent: req.Traceparent}
-	return r.start(ids.Node{User: req.User, Node: node}, env, data, req.Tool, sink)
+	data := envelope.ToolCall(string(id), req.Tool, req.Arguments, string(req.Session))
+	env := envelope.Call{ID: id, Deadline: req.Deadline, Kind: codec.ToolCall, Type: req.Type, Epoch: req.Epoch, Traceparent: req.Traceparent}
+	p := r.newPending(ids.Node{User: req.User, Node: node}, &env, sink)
+	p.open(&env, "call tool", req.Tool)
+	r.start(p, env, data)
+	return p
 }
 
-// StartWorkflow sends an execute_workflow frame to a chosen node, which has to be an extension.
-func (r *Router) StartWorkflow(key ids.Node, data []byte, deadline time.Time, sink calls.Sink) *Pending {
-	env := envelope.Call{
-		ID: ids.NewCallID(), Deadline: deadline, Kind: calls.Workflow, Type: nodev1.NodeType_NODE_TYPE_EXTENSION,
-	}
-	return r.start(key, env, data, "", sink)
+// Relayed is a request in the words of the dialect that its node speaks, see [codec.Relayed].
+type Relayed struct {
+	Node ids.Node
+	// Type is what the node has to be.
+	Type  nodev1.NodeType
+	Frame []byte // must not be changed
+	// Operation names the request in traces.
+	Operation string
+	// Deadline is absolute.
+	Deadline time.Time
 }
 
-func (r *Router) start(key ids.Node, env envelope.Call, data []byte, tool string, sink calls.Sink) *Pending {
-	p := &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink}
-	p.began = time.Now()
-	p.heard = p.began
-	p.open(&env, tool)
+// Relay sends a request to a chosen node as it is. Whatever becomes of it, sink hears of it, possibly before Relay returns.
+func (r *Router) Relay(req Relayed, sink calls.Sink) *Pending {
+	env := envelope.Call{ID: ids.NewCallID(), Deadline: req.Deadline, Kind: codec.Relayed, Type: req.Type}
+	p := r.newPending(req.Node, &env, sink)
+	p.open(&env, req.Operation, "")
+	r.start(p, env, req.Frame)
+	return p
+}
+
+func (r *Router) newPending(key ids.Node, env *envelope.Call, sink calls.Sink) *Pending {
+	now := time.Now()
+	return &Pending{r: r, key: key, id: env.ID, deadline: env.Deadline, sink: sink, began: now, heard: now}
+}
+
+func (r *Router) start(p *Pending, env envelope.Call, data []byte) {
 	switch {
 	case len(data) > r.MaxFrame:
 		p.fail(errs.New(errs.TooLarge, "the call's frame has %d bytes, at most %d are allowed", len(data), r.MaxFrame))
 	case !time.Now().Before(env.Deadline):
 		p.fail(errs.New(errs.NodeBusy, "the deadline passed before the call was sent"))
-	case r.Local.Deliver(key, env, data, p):
+	case r.Local.Deliver(p.key, env, data, p):
 		p.arm()
 	default:
 		r.publish(p, env, data)
 	}
-	return p
 }
 
 // publish sends the call to whichever pod holds the node.
@@ -140,7 +153,7 @@ func (r *Router) publish(p *Pending, env envelope.Call, data []byte) {
 // Answer is what a node said. Release it when its bytes are no longer needed.
 type Answer struct {
 	Node ids.NodeID
-	// Frame is the whole frame; Result or Error is the JSON-RPC member in it, unless the frame is no JSON-RPC.
+	// Frame is the whole answer. Result or Error is the JSON-RPC member in it; the answer to a relayed call has neither.
 	Frame         *frame.Buffer
 	Result, Error []byte
 }
@@ -148,19 +161,10 @@ type Answer struct {
 // Release gives the frame's bytes back.
 func (a *Answer) Release() { release(a.Frame) }
 
-// Read locates the result or error of an answer frame, which its holder validated. An answer with neither counts as an
-// error of the node.
+// Read locates the result or the error in the answer to a tool call.
 func Read(node ids.NodeID, b *frame.Buffer) *Answer {
 	a := &Answer{Node: node, Frame: b}
-	f := jsonrpc.Locate(b.Bytes())
-	switch {
-	case !jsonrpc.IsNull(f.Error):
-		a.Error = f.Error
-	case f.Result != nil:
-		a.Result = f.Result
-	default:
-		a.Error = []byte(`{"code":-32603,"message":"The node's answer has neither a result nor an error"}`)
-	}
+	a.Result, a.Error = envelope.Outcome(b.Bytes())
 	return a
 }
 

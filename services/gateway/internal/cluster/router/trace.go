@@ -10,19 +10,14 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
 )
 
 // A call that is traced is one span here, from when its node is known to its end, and, where it goes over the bus, a span
 // of its publication. Their attributes follow OpenTelemetry's conventions for messaging and for tools; a node's id is none
 // of them, since it may have its user's in it.
 
-// open begins the span of a call. What its holder does is under it.
-func (p *Pending) open(env *envelope.Call, tool string) {
-	name := "call tool"
-	if env.Kind == calls.Workflow {
-		name = "execute workflow"
-	}
+// open begins the span of a call. What its holder does is under it. tool is empty for a relayed call.
+func (p *Pending) open(env *envelope.Call, name, tool string) {
 	env.Traceparent, p.span = p.r.Tracing.Continue(env.Traceparent, trace.SpanKindInternal, name)
 	p.traceparent = env.Traceparent
 	if !p.span.IsRecording() {

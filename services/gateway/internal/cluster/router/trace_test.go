@@ -18,7 +18,7 @@ func TestWithoutTracingACallHasNoSpan(t *testing.T) {
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	n := testing.AllocsPerRun(100, func() {
 		env := envelope.Call{ID: "id", Traceparent: parent}
-		p.open(&env, "look")
+		p.open(&env, "call tool", "look")
 		p.published(&env, 7)(err)
 		p.close(failure)
 		if env.Traceparent != parent {

@@ -7,26 +7,27 @@ import (
 	"unicode/utf8"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
 
 // nodeParams reads the parameters of a node's URL (docs/protocols/zeus-nodes.md#endpoints). A client_id without the prefix of
 // its endpoint is the user id as a whole.
-func nodeParams(r *http.Request, k *kind) (ids.UserID, ids.NodeID, *refusal) {
+func nodeParams(r *http.Request, k *kind) (ids.UserID, ids.NodeID, *dialect.Refusal) {
 	q := query(r)
 	user := strings.TrimPrefix(q.Get("client_id"), k.prefix)
 	if user == "" {
-		return "", "", &refusal{conn.MissingID, "client_id is missing or a bare prefix"}
+		return "", "", missing("client_id is missing or a bare prefix")
 	}
 	if err := ids.Check("client_id", user); err != nil {
-		return "", "", &refusal{conn.NotAllowed, err.Error()}
+		return "", "", notAllowed(err)
 	}
 	node := q.Get("node_id")
 	if node == "" {
 		return ids.UserID(user), k.defaultNode(user), nil
 	}
 	if err := ids.Check("node_id", node); err != nil {
-		return "", "", &refusal{conn.NotAllowed, err.Error()}
+		return "", "", notAllowed(err)
 	}
 	return ids.UserID(user), ids.NodeID(node), nil
 }
@@ -53,13 +54,21 @@ func query(r *http.Request) url.Values {
 }
 
 // webParams reads the parameters of a web client's URL.
-func webParams(r *http.Request) (ids.UserID, *refusal) {
+func webParams(r *http.Request) (ids.UserID, *dialect.Refusal) {
 	user := query(r).Get("user_id")
 	if user == "" {
-		return "", &refusal{conn.MissingID, "user_id is missing"}
+		return "", missing("user_id is missing")
 	}
 	if err := ids.Check("user_id", user); err != nil {
-		return "", &refusal{conn.NotAllowed, err.Error()}
+		return "", notAllowed(err)
 	}
 	return ids.UserID(user), nil
+}
+
+func missing(what string) *dialect.Refusal {
+	return &dialect.Refusal{Reason: conn.MissingID, Message: what}
+}
+
+func notAllowed(err error) *dialect.Refusal {
+	return &dialect.Refusal{Reason: conn.NotAllowed, Message: err.Error()}
 }

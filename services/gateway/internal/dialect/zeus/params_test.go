@@ -47,7 +47,7 @@ func FuzzNodeParams(f *testing.F) {
 				if ids.Check("user", string(user)) != nil || ids.Check("node", string(node)) != nil {
 					t.Fatalf("%q: user %q, node %q", rawQuery, user, node)
 				}
-			case refused.reason != conn.MissingID && refused.reason != conn.NotAllowed || refused.message == "":
+			case refused.Reason != conn.MissingID && refused.Reason != conn.NotAllowed || refused.Message == "":
 				t.Fatalf("%q: %+v", rawQuery, refused)
 			case user != "" || node != "":
 				t.Fatalf("%q is refused, but for %q, %q", rawQuery, user, node)
@@ -68,7 +68,7 @@ func FuzzWebParams(f *testing.F) {
 			if ids.Check("user", string(user)) != nil {
 				t.Fatalf("%q: user %q", rawQuery, user)
 			}
-		case refused.reason != conn.MissingID && refused.reason != conn.NotAllowed || refused.message == "" || user != "":
+		case refused.Reason != conn.MissingID && refused.Reason != conn.NotAllowed || refused.Message == "" || user != "":
 			t.Fatalf("%q: %+v for %q", rawQuery, refused, user)
 		}
 	})

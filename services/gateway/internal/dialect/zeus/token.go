@@ -3,24 +3,21 @@ package zeus
 import (
 	"strconv"
 
-	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect"
 )
 
 // renew takes {"type":"token","token":…}, with which a client stays for longer than the token that it came with, and returns
 // the answer. A token that is refused changes nothing: the connection still ends with the one before.
-func (z *Zeus) renew(c *conn.Conn, user ids.UserID, frame []byte) []byte {
-	id, err := z.Auth.Renew(z.ctx, jsonrpc.StringMember(frame, "token"), user)
-	if err != nil {
-		z.Logger.Debug("a new token was refused", "problem", err)
+func renew(c *dialect.Client, frame []byte) []byte {
+	expires, err := c.Renew(jsonrpc.StringMember(frame, "token"))
+	switch {
+	case err != nil:
 		return tokenRefused(err.Error())
-	}
-	c.EndAt(id.Ends())
-	if id.Expires.IsZero() {
+	case expires.IsZero():
 		return frameTokenAck
 	}
-	return tokenTaken(id.Expires.Unix())
+	return tokenTaken(expires.Unix())
 }
 
 // frameTokenAck is the answer where tokens do not count, and so do not end.

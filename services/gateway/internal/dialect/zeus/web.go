@@ -3,129 +3,112 @@ package zeus
 import (
 	"bytes"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/fanout"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/workflow"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect/zeus/workflow"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// web serves the sockets of web clients.
-func (z *Zeus) web(w http.ResponseWriter, r *http.Request) {
-	user, problem := webParams(r)
-	if c, s := z.accept(w, r, webClient, user, problem); c != nil {
-		z.serve(c, webClient, s, func() conn.Handler { return z.beginWeb(c, user, s.account) })
-	}
-}
-
-// webClient is the kind of client that is no node.
-const webClient = "web"
-
-func (z *Zeus) beginWeb(c *conn.Conn, user ids.UserID, account *limits.Account) conn.Handler {
-	client := &hub.Web{User: user, Name: uuid.NewString(), Conn: c}
-	client.Ping.Frame = framePing
-	if err := z.Fanout.Join(z.ctx, client); err != nil {
-		z.Logger.Warn("web client refused", "error", err)
-		c.Close(conn.Overloaded)
-		return drop
-	}
-	c.OnEnd(func() { z.Fanout.Leave(client) })
-	return (&webSession{Zeus: z, client: client, account: account}).handle
-}
-
-// webSession handles the frames of one web client. Its methods run on the connection's reader.
+// webSession is the session of one web client.
 type webSession struct {
-	*Zeus
-	client  *hub.Web
-	account *limits.Account
+	zeus *Zeus
+	c    *dialect.Client
 }
 
-func (s *webSession) send(data []byte) {
-	_ = s.client.Conn.Send(data, nil) // a connection that is closing needs no answer
-}
+// Begin implements [dialect.Session].
+func (s *webSession) Begin() error { return s.c.Follow(fanout.User(s.c.User)) }
 
-func (s *webSession) handle(b *frame.Buffer) bool {
-	defer b.Release()
-	s.account.PayAndWait(s.ctx, len(b.Bytes()))
+// Ping implements [codec.Reader].
+func (s *webSession) Ping(time.Time) []byte { return framePing }
+
+// Read implements [codec.Reader].
+func (s *webSession) Read(b *frame.Buffer) codec.Message {
 	f, err := jsonrpc.Skim(b.Bytes())
 	if err != nil {
-		s.Metrics.Frames.WithLabelValues("malformed").Inc()
-		s.send(malformed(err))
-		return false
+		return codec.Message{Means: codec.Malformed, Reply: malformed(err)}
 	}
 	switch string(jsonrpc.Text(f.Type)) {
 	case "ping":
-		s.send(framePong)
+		return codec.Message{Means: codec.Alive, Reply: framePong}
 	case "pong":
-	case "token":
-		s.send(s.renew(s.client.Conn, s.client.User, b.Bytes()))
-	case "get_workflows":
+		return codec.Message{Means: codec.Alive}
+	case token:
+		return codec.Message{Means: codec.Other, Type: token}
+	case getWorkflows:
+		return codec.Message{Means: codec.Other, Type: getWorkflows}
+	case executeWorkflow:
+		return s.readExecute(b.Bytes())
+	}
+	return codec.Message{Means: codec.Unknown}
+}
+
+func (s *webSession) readExecute(frame []byte) codec.Message {
+	workflowID, err := parseExecute(frame)
+	if err != nil {
+		return codec.Message{Means: codec.Malformed, Reply: errorFrame(err.Error())}
+	}
+	return codec.Message{Means: codec.Other, Type: executeWorkflow, Name: workflowID}
+}
+
+// Take implements [dialect.Session].
+func (s *webSession) Take(m codec.Message, b *frame.Buffer) (asked bool) {
+	defer b.Release()
+	switch m.Type {
+	case token:
+		s.c.Send(renew(s.c, b.Bytes()))
+	case getWorkflows:
 		s.getWorkflows(bytes.Clone(b.Bytes()))
-	case "execute_workflow":
-		s.executeWorkflow(bytes.Clone(b.Bytes()))
-	default:
-		s.Metrics.Frames.WithLabelValues("unknown").Inc()
+	case executeWorkflow:
+		s.executeWorkflow(m.Name, bytes.Clone(b.Bytes()))
 	}
 	return false
 }
 
 // extension picks the user's first connected extension.
 func (s *webSession) extension() (ids.Node, error) {
-	id, err := s.Router.Choose(s.ctx, router.Target{User: s.client.User, Type: nodev1.NodeType_NODE_TYPE_EXTENSION})
-	return ids.Node{User: s.client.User, Node: id}, err
+	if err := s.c.Pay(); err != nil {
+		return ids.Node{}, err
+	}
+	id, err := s.zeus.Router.Choose(s.c.Context(), router.Target{User: s.c.User, Type: nodev1.NodeType_NODE_TYPE_EXTENSION})
+	return ids.Node{User: s.c.User, Node: id}, err
 }
 
 func (s *webSession) getWorkflows(request []byte) {
-	var key ids.Node
-	err := s.account.Ask()
+	key, err := s.extension()
 	if err == nil {
-		key, err = s.extension()
-	}
-	if err == nil {
-		err = s.Router.Send(s.ctx, key, request, s.client.Name)
+		err = s.zeus.Router.Send(s.c.Context(), key, request, s.c.Name())
 	}
 	switch {
 	case err == nil:
 	case errors.Is(err, errs.NodeNotConnected):
-		s.send(frameNoExtensionList)
+		s.c.Send(frameNoExtensionList)
 	default:
-		s.send(workflowsListFailed(describe(err)))
+		s.c.Send(workflowsListFailed(describe(err)))
 	}
 }
 
-func (s *webSession) executeWorkflow(request []byte) {
-	workflowID, err := parseExecute(request)
+func (s *webSession) executeWorkflow(workflowID string, request []byte) {
+	key, err := s.extension()
 	if err != nil {
-		s.Metrics.Frames.WithLabelValues("malformed").Inc()
-		s.send(errorFrame(err.Error()))
-		return
-	}
-	var key ids.Node
-	if err = s.account.Ask(); err == nil {
-		key, err = s.extension()
-	}
-	if err != nil {
-		s.send(workflow.Failed(describe(err)))
+		s.c.Send(workflow.Failed(describe(err)))
 		return
 	}
 	// A fast extension's task_complete must not overtake workflow_started, which comes from its pod by another way.
-	release := s.client.Hold()
+	release := s.c.Wait()
 	started := sync.OnceFunc(func() {
-		s.send(workflowStarted(workflowID))
+		s.c.Send(workflowStarted(workflowID))
 		release()
 	})
-	s.Workflows.Start(key, request, time.Now().Add(workflow.DefaultTimeout), workflow.Run{
+	s.zeus.workflows.Start(key, request, time.Now().Add(workflow.DefaultTimeout), workflow.Run{
 		Started: started,
 		Done: func(completion *frame.Buffer, err *errs.Error) {
 			switch {
@@ -133,7 +116,7 @@ func (s *webSession) executeWorkflow(request []byte) {
 				completion.Release()
 				started()
 			case err.Class() == errs.NotDelivered:
-				s.send(workflow.Failed(workflow.Message(err)))
+				s.c.Send(workflow.Failed(workflow.Message(err)))
 			}
 			release()
 		},

@@ -5,29 +5,19 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
-)
-
-// Kind tells how an answer finds its call.
-type Kind uint8
-
-const (
-	// Tool is a JSON-RPC request, answered by its id.
-	Tool Kind = iota
-	// Workflow is an execute_workflow message; task_complete carries no id of the request, so the oldest one running is
-	// answered (docs/protocols/zeus-nodes.md#workflows). It takes no place among max_concurrent_tasks.
-	Workflow
 )
 
 // Call is one call on its way to a node.
 type Call struct {
 	ID       ids.CallID
-	Kind     Kind
+	Kind     codec.Kind
 	Deadline time.Time
 	// Frame is written to the socket as it is.
 	Frame []byte
-	// WorkflowID lets a completion that names its workflow find its call.
-	WorkflowID string
+	// Name is what the answer to a relayed call may call it by.
+	Name string
 }
 
 // Status is what a caller hears while a call is not over.
@@ -36,7 +26,7 @@ type Status uint8
 const (
 	// Queued: the call waits for a place; the node has not seen it.
 	Queued Status = iota + 1
-	// Sent: the call left the queue or its workflow frame was handed to the socket.
+	// Sent: the call left the queue, or the frame of a relayed call was handed to the socket.
 	Sent
 	// Working: the holder still waits for the answer.
 	Working

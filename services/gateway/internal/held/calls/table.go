@@ -8,7 +8,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
@@ -25,16 +25,23 @@ type Socket interface {
 	Send(frame []byte, note conn.Note) error
 }
 
-// Table keeps the calls at one node. The zero value with a socket and at least one place is ready.
+// Codec is what a Table needs of its node's dialect.
+type Codec interface {
+	// Cancel is as in [codec.Codec].
+	Cancel(id ids.CallID, reason string) []byte
+}
+
+// Table keeps the calls at one node.
 type Table struct {
 	socket Socket // static
+	codec  Codec  // static
 
 	mu      sync.Mutex
 	places  int
 	taken   int // places in use, by running or abandoned calls
 	running map[ids.CallID]*entry
 	waiting []*entry // calls that need a place, in order of arrival
-	flows   []*entry // running workflows, oldest first
+	relayed []*entry // running relayed calls, oldest first
 	closed  *errs.Error
 	idle    chan struct{} // closed when nothing is open any more; non-nil while draining
 }
@@ -58,7 +65,9 @@ const (
 )
 
 // New returns the table of a connection.
-func New(socket Socket, places int) *Table { return &Table{socket: socket, places: places} }
+func New(socket Socket, c Codec, places int) *Table {
+	return &Table{socket: socket, codec: c, places: places}
+}
 
 // SetPlaces changes how many calls may run at once; calls that run already go on.
 func (t *Table) SetPlaces(n int) {
@@ -86,7 +95,7 @@ func (t *Table) admit(e *entry) notices {
 		return failed(e, errs.New(errs.Draining, "the node's pod is shutting down"))
 	case t.running[e.ID] != nil || slices.ContainsFunc(t.waiting, func(w *entry) bool { return w.ID == e.ID }):
 		return failed(e, errs.New(errs.NodeBusy, "a call with the id %s is open already", e.ID))
-	case e.Kind == Workflow:
+	case e.Kind == codec.Relayed:
 		return t.run(e)
 	case t.taken < t.places && len(t.waiting) == 0:
 		t.taken++
@@ -99,7 +108,7 @@ func (t *Table) admit(e *entry) notices {
 	return notices{{e: e, status: Queued}}
 }
 
-// run hands a call to the socket; for a tool call its place has been taken.
+// run hands a call to the socket; the place of a tool call has been taken.
 func (t *Table) run(e *entry) notices {
 	queued := e.stage == waits
 	e.stage = runs
@@ -107,15 +116,15 @@ func (t *Table) run(e *entry) notices {
 		t.running = make(map[ids.CallID]*entry)
 	}
 	t.running[e.ID] = e
-	if e.Kind == Workflow {
-		t.flows = append(t.flows, e)
+	if e.Kind == codec.Relayed {
+		t.relayed = append(t.relayed, e)
 	}
 	if err := t.socket.Send(e.Frame, e); err != nil {
 		t.forget(e)
 		return failed(e, errs.New(errs.NodeNotConnected, "the node's connection is closing"))
 	}
 	e.Frame = nil
-	if queued || e.Kind == Workflow {
+	if queued || e.Kind == codec.Relayed {
 		return notices{{e: e, status: Sent}}
 	}
 	return nil
@@ -127,8 +136,8 @@ func (e *entry) Writing() { e.began.Store(true) }
 // forget drops a call from the books and frees its place.
 func (t *Table) forget(e *entry) {
 	delete(t.running, e.ID)
-	if e.Kind == Workflow {
-		t.flows = slices.DeleteFunc(t.flows, func(f *entry) bool { return f == e })
+	if e.Kind == codec.Relayed {
+		t.relayed = slices.DeleteFunc(t.relayed, func(f *entry) bool { return f == e })
 	} else {
 		t.taken--
 	}
@@ -159,11 +168,11 @@ func tooLate(e *entry) notices {
 	return failed(e, errs.New(errs.NodeBusy, "the call waited for a place until its deadline"))
 }
 
-// Answer hands a JSON-RPC answer to its call and takes over the reference. It reports whether somebody waited for it.
+// Answer hands an answer to the tool call of that id and takes over the reference. It reports whether somebody waited for it.
 func (t *Table) Answer(id ids.CallID, answer *frame.Buffer) bool {
 	t.mu.Lock()
 	e := t.running[id]
-	if e == nil || e.Kind != Tool {
+	if e == nil || e.Kind != codec.ToolCall {
 		t.mu.Unlock()
 		answer.Release()
 		return false
@@ -174,11 +183,12 @@ func (t *Table) Answer(id ids.CallID, answer *frame.Buffer) bool {
 	return live
 }
 
-// Complete hands a task_complete to the workflow it names, else to the oldest that runs. It takes over the reference.
-func (t *Table) Complete(workflowID string, completion *frame.Buffer) bool {
+// Complete hands an answer to the relayed call of that name; where the name is empty, to the oldest that runs. It takes over
+// the reference and reports whether somebody waited for it.
+func (t *Table) Complete(name string, completion *frame.Buffer) bool {
 	t.mu.Lock()
-	i := slices.IndexFunc(t.flows, func(e *entry) bool { return e.WorkflowID == workflowID })
-	if i < 0 && len(t.flows) > 0 && workflowID == "" {
+	i := slices.IndexFunc(t.relayed, func(e *entry) bool { return e.Name == name })
+	if i < 0 && len(t.relayed) > 0 && name == "" {
 		i = 0
 	}
 	if i < 0 {
@@ -186,7 +196,7 @@ func (t *Table) Complete(workflowID string, completion *frame.Buffer) bool {
 		completion.Release()
 		return false
 	}
-	told, live := t.finish(t.flows[i], completion)
+	told, live := t.finish(t.relayed[i], completion)
 	t.mu.Unlock()
 	told.tell()
 	return live
@@ -203,7 +213,7 @@ func (t *Table) finish(e *entry, answer *frame.Buffer) (told notices, live bool)
 	return append(told, t.fill()...), live
 }
 
-// Progress hands a progress notification to its call.
+// Progress hands news to its call and reports whether somebody waited for it.
 func (t *Table) Progress(id ids.CallID, params []byte) bool {
 	t.mu.Lock()
 	e := t.running[id]
@@ -242,11 +252,13 @@ func (t *Table) Cancel(id ids.CallID, reason string) bool {
 
 func (t *Table) abandon(e *entry, reason string) {
 	e.stage = abandoned
-	if e.Kind == Workflow { // the dialect has no message for it
+	if e.Kind == codec.Relayed {
 		t.forget(e)
 		return
 	}
-	_ = t.socket.Send(jsonrpc.Cancelled(string(e.ID), reason), nil) // a closed socket ends all calls anyway
+	if cancel := t.codec.Cancel(e.ID, reason); cancel != nil {
+		_ = t.socket.Send(cancel, nil) // a closed socket ends all calls anyway
+	}
 	time.AfterFunc(CancelGrace, func() {
 		t.mu.Lock()
 		var told notices
@@ -345,7 +357,7 @@ func (t *Table) Close(why string) {
 	for _, e := range t.waiting {
 		told = append(told, failed(e, t.closed)...)
 	}
-	t.running, t.waiting, t.flows, t.taken = nil, nil, nil, 0
+	t.running, t.waiting, t.relayed, t.taken = nil, nil, nil, 0
 	if t.idle != nil {
 		close(t.idle)
 		t.idle = nil

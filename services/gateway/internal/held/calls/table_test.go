@@ -12,7 +12,9 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
@@ -39,6 +41,13 @@ func (s *socket) Send(data []byte, note conn.Note) error {
 	}
 	return nil
 }
+
+// Cancel is the codec's: that of JSON-RPC.
+func (*socket) Cancel(id ids.CallID, reason string) []byte {
+	return jsonrpc.Cancelled(string(id), reason)
+}
+
+func newTable(s *socket, places int) *calls.Table { return calls.New(s, s, places) }
 
 func (s *socket) sent() string {
 	s.mu.Lock()
@@ -103,7 +112,7 @@ func want(t *testing.T, s *sink, state string) {
 func TestCallsWaitInOrderForPlaces(t *testing.T) {
 	t.Parallel()
 	sock := &socket{}
-	table := calls.New(sock, 2)
+	table := newTable(sock, 2)
 	a, b, c, d := start(table, "a"), start(table, "b"), start(table, "c"), start(table, "d")
 	if sock.sent() != "a b" || table.Open() != 4 {
 		t.Fatalf("sent %q, %d open", sock.sent(), table.Open())
@@ -129,7 +138,7 @@ func TestCallsWaitInOrderForPlaces(t *testing.T) {
 
 func TestTheSixtyFifthWaitingCallIsRefused(t *testing.T) {
 	t.Parallel()
-	table := calls.New(&socket{}, 1)
+	table := newTable(&socket{}, 1)
 	for i := range 1 + calls.MaxWaiting {
 		want(t, start(table, fmt.Sprint(i)), "open")
 	}
@@ -139,7 +148,7 @@ func TestTheSixtyFifthWaitingCallIsRefused(t *testing.T) {
 func TestTheSameCallIsNotSentTwice(t *testing.T) {
 	t.Parallel()
 	sock := &socket{}
-	table := calls.New(sock, 1)
+	table := newTable(sock, 1)
 	start(table, "a")
 	start(table, "b")
 	want(t, start(table, "a"), "NODE_BUSY")
@@ -151,7 +160,7 @@ func TestTheSameCallIsNotSentTwice(t *testing.T) {
 
 func TestAnswersNobodyWaitsForAreCountedOut(t *testing.T) {
 	t.Parallel()
-	table := calls.New(&socket{}, 1)
+	table := newTable(&socket{}, 1)
 	a := start(table, "a")
 	if answer(table, "b") || !answer(table, "a") || answer(table, "a") {
 		t.Error("an answer found the wrong call")
@@ -162,7 +171,7 @@ func TestAnswersNobodyWaitsForAreCountedOut(t *testing.T) {
 func TestMorePlacesLetWaitingCallsGo(t *testing.T) {
 	t.Parallel()
 	sock := &socket{}
-	table := calls.New(sock, 1)
+	table := newTable(sock, 1)
 	start(table, "a")
 	start(table, "b")
 	start(table, "c")
@@ -175,7 +184,7 @@ func TestMorePlacesLetWaitingCallsGo(t *testing.T) {
 func TestCancelTellsTheNodeAndFreesThePlaceAfterItsAnswer(t *testing.T) {
 	t.Parallel()
 	sock := &socket{}
-	table := calls.New(sock, 1)
+	table := newTable(sock, 1)
 	a, b := start(table, "a"), start(table, "b")
 	if !table.Cancel("a", "deadline exceeded") || table.Cancel("a", "again") {
 		t.Error("cancelled the wrong number of times")
@@ -201,7 +210,7 @@ func TestAnAbandonedCallKeepsItsPlaceForFiveSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sock := &socket{}
-		table := calls.New(sock, 1)
+		table := newTable(sock, 1)
 		start(table, "a")
 		start(table, "b")
 		table.Cancel("a", "x")
@@ -220,7 +229,7 @@ func TestAnAbandonedCallKeepsItsPlaceForFiveSeconds(t *testing.T) {
 func TestCancelOfAWaitingCallSaysThatItWasNeverSent(t *testing.T) {
 	t.Parallel()
 	sock := &socket{}
-	table := calls.New(sock, 1)
+	table := newTable(sock, 1)
 	start(table, "a")
 	b := start(table, "b")
 	table.Cancel("b", "deadline exceeded")
@@ -235,7 +244,7 @@ func TestACallThatWaitedPastItsDeadlineIsNotSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sock := &socket{}
-		table := calls.New(sock, 1)
+		table := newTable(sock, 1)
 		start(table, "a")
 		b := start(table, "b")
 		testkit.Advance(61 * time.Second)
@@ -250,7 +259,7 @@ func TestACallThatWaitedPastItsDeadlineIsNotSent(t *testing.T) {
 func TestCloseSeparatesSentFromUnsent(t *testing.T) {
 	t.Parallel()
 	sock := &socket{}
-	table := calls.New(sock, 2)
+	table := newTable(sock, 2)
 	a := start(table, "a")
 	sock.stalled = true
 	b := start(table, "b") // queued at the socket, not begun
@@ -268,7 +277,7 @@ func TestCloseSeparatesSentFromUnsent(t *testing.T) {
 
 func TestASocketThatClosesRefusesTheCall(t *testing.T) {
 	t.Parallel()
-	table := calls.New(&socket{closed: true}, 1)
+	table := newTable(&socket{closed: true}, 1)
 	want(t, start(table, "a"), "NODE_NOT_CONNECTED")
 	want(t, start(table, "b"), "NODE_NOT_CONNECTED") // a's place is free again
 }
@@ -277,7 +286,7 @@ func TestSweepSpeaksUpForOpenCallsAndDropsThoseWithoutCaller(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sock := &socket{}
-		table := calls.New(sock, 1)
+		table := newTable(sock, 1)
 		a, b := start(table, "a"), start(table, "b")
 		sweep := func() { table.Sweep(time.Now(), 2*time.Second, 2*time.Second) }
 		testkit.Advance(time.Second)
@@ -303,7 +312,7 @@ func TestSweepSpeaksUpForOpenCallsAndDropsThoseWithoutCaller(t *testing.T) {
 
 func TestProgressReachesItsCall(t *testing.T) {
 	t.Parallel()
-	table := calls.New(&socket{}, 1)
+	table := newTable(&socket{}, 1)
 	a := start(table, "a")
 	if !table.Progress("a", []byte(`{"progress":1}`)) || table.Progress("b", nil) {
 		t.Error("progress found the wrong call")
@@ -316,11 +325,11 @@ func TestProgressReachesItsCall(t *testing.T) {
 func TestWorkflowsTakeNoPlaceAndAreCompletedInOrder(t *testing.T) {
 	t.Parallel()
 	sock := &socket{}
-	table := calls.New(sock, 1)
+	table := newTable(sock, 1)
 	start(table, "tool")
 	flow := func(id, workflow string) *sink {
 		s := &sink{}
-		table.Start(calls.Call{ID: ids.CallID(id), Kind: calls.Workflow, WorkflowID: workflow, Deadline: time.Now().Add(time.Minute), Frame: []byte(id)}, s)
+		table.Start(calls.Call{ID: ids.CallID(id), Kind: codec.Relayed, Name: workflow, Deadline: time.Now().Add(time.Minute), Frame: []byte(id)}, s)
 		return s
 	}
 	one, two, three := flow("1", "x"), flow("2", "y"), flow("3", "z")
@@ -343,7 +352,7 @@ func TestWorkflowsTakeNoPlaceAndAreCompletedInOrder(t *testing.T) {
 
 func TestDrainRefusesNewCallsAndWaitsForOpenOnes(t *testing.T) {
 	t.Parallel()
-	table := calls.New(&socket{}, 1)
+	table := newTable(&socket{}, 1)
 	a, b := start(table, "a"), start(table, "b")
 	idle := table.Drain()
 	want(t, start(table, "c"), "DRAINING")
@@ -358,13 +367,13 @@ func TestDrainRefusesNewCallsAndWaitsForOpenOnes(t *testing.T) {
 	want(t, a, "answer of a")
 	want(t, b, "answer of b")
 	want(t, start(table, "d"), "DRAINING")
-	<-calls.New(&socket{}, 1).Drain()
+	<-newTable(&socket{}, 1).Drain()
 }
 
 // TestEveryCallEndsOnce runs everything against everything.
 func TestEveryCallEndsOnce(t *testing.T) {
 	t.Parallel()
-	table := calls.New(&socket{}, 3)
+	table := newTable(&socket{}, 3)
 	var all []*sink
 	var mu sync.Mutex
 	var work sync.WaitGroup

@@ -12,7 +12,7 @@ import (
 
 const shards = 64
 
-// Hub holds nodes and web clients. It is safe for concurrent use; callbacks run outside its locks.
+// Hub holds nodes and other clients. It is safe for concurrent use; callbacks run outside its locks.
 type Hub struct {
 	seed   maphash.Seed
 	shards [shards]shard
@@ -27,8 +27,8 @@ type shard struct {
 
 // user has few nodes, so slices do; nodes are in order of arrival.
 type user struct {
-	nodes []*Node
-	webs  []*Web
+	nodes   []*Node
+	clients []*Client
 }
 
 // New returns an empty hub.
@@ -54,7 +54,7 @@ func (s *shard) user(id ids.UserID) *user {
 }
 
 func (s *shard) tidy(id ids.UserID, u *user) {
-	if len(u.nodes) == 0 && len(u.webs) == 0 {
+	if len(u.nodes) == 0 && len(u.clients) == 0 {
 		delete(s.users, id)
 	}
 }
@@ -153,41 +153,30 @@ func (h *Hub) Nodes(id ids.UserID) []*Node {
 	return nil
 }
 
-// AddWeb makes a web client findable.
-func (h *Hub) AddWeb(w *Web) {
-	s := h.shard(w.User)
+// AddClient adds a client that is no node.
+func (h *Hub) AddClient(c *Client) {
+	s := h.shard(c.User)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.user(w.User)
-	u.webs = append(u.webs, w)
+	u := s.user(c.User)
+	u.clients = append(u.clients, c)
 }
 
-// RemoveWeb takes a web client out.
-func (h *Hub) RemoveWeb(w *Web) {
-	s := h.shard(w.User)
+// RemoveClient takes a client out.
+func (h *Hub) RemoveClient(c *Client) {
+	s := h.shard(c.User)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u := s.users[w.User]
+	u := s.users[c.User]
 	if u == nil {
 		return
 	}
-	u.webs = slices.DeleteFunc(u.webs, func(other *Web) bool { return other == w })
-	s.tidy(w.User, u)
+	u.clients = slices.DeleteFunc(u.clients, func(other *Client) bool { return other == c })
+	s.tidy(c.User, u)
 }
 
-// Webs returns the web clients of a user.
-func (h *Hub) Webs(id ids.UserID) []*Web {
-	s := h.shard(id)
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if u := s.users[id]; u != nil {
-		return slices.Clone(u.webs)
-	}
-	return nil
-}
-
-// All returns every node and every web client of the pod.
-func (h *Hub) All() (nodes []*Node, webs []*Web) {
+// All returns every node of the pod, and every client that is no node.
+func (h *Hub) All() (nodes []*Node, clients []*Client) {
 	last := h.size.Load()
 	nodes = make([]*Node, 0, last+last/8) // the pulse asks every second: growing would copy all twice over
 	for i := range h.shards {
@@ -195,12 +184,12 @@ func (h *Hub) All() (nodes []*Node, webs []*Web) {
 		s.mu.RLock()
 		for _, u := range s.users {
 			nodes = append(nodes, u.nodes...)
-			webs = append(webs, u.webs...)
+			clients = append(clients, u.clients...)
 		}
 		s.mu.RUnlock()
 	}
 	h.size.Store(int64(len(nodes)))
-	return nodes, webs
+	return nodes, clients
 }
 
 // Backlog is what waits in a pod.
@@ -215,7 +204,7 @@ type Backlog struct {
 
 // Backlog adds up what waits in the pod.
 func (h *Hub) Backlog() Backlog {
-	nodes, webs := h.All()
+	nodes, clients := h.All()
 	var b Backlog
 	for _, n := range nodes {
 		b.WaitingCalls += n.Calls.Waiting()
@@ -224,16 +213,30 @@ func (h *Hub) Backlog() Backlog {
 			b.Unregistered++
 		}
 	}
-	for _, w := range webs {
-		b.QueuedBytes += w.Conn.Queued()
+	for _, c := range clients {
+		b.QueuedBytes += c.Conn.Queued()
 	}
 	return b
 }
 
-// Counts are the connection statistics of one pod (docs/protocols/nodes-rest.md#statistics).
+// Connections counts the open connections by kind of client.
+func (h *Hub) Connections() map[string]int {
+	nodes, clients := h.All()
+	open := make(map[string]int)
+	for _, n := range nodes {
+		open[n.Kind]++
+	}
+	for _, c := range clients {
+		open[c.Kind]++
+	}
+	return open
+}
+
+// Counts are the connection statistics of one pod (docs/protocols/nodes-rest.md#statistics): nodes by type, and all other
+// clients.
 func (h *Hub) Counts() *nodev1.GatewayStats {
-	nodes, webs := h.All()
-	st := &nodev1.GatewayStats{WebConnections: int32(len(webs))}
+	nodes, clients := h.All()
+	st := &nodev1.GatewayStats{WebConnections: int32(len(clients))}
 	for _, n := range nodes {
 		switch n.Info().GetNodeType() {
 		case nodev1.NodeType_NODE_TYPE_EXTENSION:

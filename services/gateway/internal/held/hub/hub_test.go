@@ -18,7 +18,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 func node(user, id string, kind nodev1.NodeType) *hub.Node {
-	return hub.NewNode(ids.UserID(user), &nodev1.NodeInfo{NodeId: id, NodeType: kind, MaxConcurrentTasks: 1}, nil)
+	return hub.NewNode(ids.UserID(user), "extension", &nodev1.NodeInfo{NodeId: id, NodeType: kind, MaxConcurrentTasks: 1}, nil, nil)
 }
 
 const (
@@ -81,19 +81,23 @@ func TestRename(t *testing.T) {
 	}
 }
 
-func TestWebClients(t *testing.T) {
+func TestClients(t *testing.T) {
 	t.Parallel()
 	h := hub.New()
-	one, two := &hub.Web{User: "ana", Name: "1"}, &hub.Web{User: "ana", Name: "2"}
-	h.AddWeb(one)
-	h.AddWeb(two)
-	if len(h.Webs("ana")) != 2 || len(h.Webs("bob")) != 0 {
-		t.Error(h.Webs("ana"))
+	one, two := &hub.Client{User: "ana", Kind: "web", Name: "1"}, &hub.Client{User: "ana", Kind: "viewer", Name: "2"}
+	h.AddClient(one)
+	h.AddClient(two)
+	h.Add(node("ana", "a", nodev1.NodeType_NODE_TYPE_EXTENSION))
+	if got := h.Connections(); len(got) != 3 || got["web"] != 1 || got["viewer"] != 1 || got["extension"] != 1 {
+		t.Error(got)
 	}
-	h.RemoveWeb(one)
-	h.RemoveWeb(one)
-	if webs := h.Webs("ana"); len(webs) != 1 || webs[0] != two {
-		t.Error(webs)
+	if st := h.Counts(); st.GetWebConnections() != 2 || st.GetExtensionConnections() != 1 {
+		t.Error(st)
+	}
+	h.RemoveClient(one)
+	h.RemoveClient(one)
+	if _, clients := h.All(); len(clients) != 1 || clients[0] != two {
+		t.Error(clients)
 	}
 }
 
@@ -111,9 +115,10 @@ func TestHeartbeatsOfAStormAreSpread(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const every, intervals, count = 30, 40, 900 // seconds; intervals; nodes
-		nodes := make([]*hub.Node, count)
+		nodes, sockets := make([]*hub.Node, count), make([]*conn.Conn, count)
 		for i := range nodes {
-			nodes[i] = hub.NewNode("ana", &nodev1.NodeInfo{NodeId: fmt.Sprint(i)}, &conn.Conn{})
+			sockets[i] = &conn.Conn{}
+			nodes[i] = hub.NewNode("ana", "extension", &nodev1.NodeInfo{NodeId: fmt.Sprint(i)}, sockets[i], nil)
 			nodes[i].SetEpoch(1)
 		}
 		start, beats := time.Now(), make([]int, count)
@@ -121,7 +126,7 @@ func TestHeartbeatsOfAStormAreSpread(t *testing.T) {
 			<-time.After(time.Until(start.Add(time.Duration(tick+1)*time.Second + rand.N(5*time.Millisecond))))
 			now, together := time.Now(), 0
 			for i, n := range nodes {
-				n.Conn.Seen()
+				sockets[i].Seen()
 				if n.BeatDue(now, every*time.Second) {
 					beats[i]++
 					together++

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -8,17 +9,16 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 )
-
-// CapabilityMeta is the capability of nodes that want `params._meta` in calls.
-const CapabilityMeta = "mcp_meta"
 
 // Node is a node that this pod holds.
 type Node struct {
 	// Static after construction.
 	User  ids.UserID
-	Conn  *conn.Conn
+	Kind  string // of client, as its dialect names it; a label of metrics
+	Conn  Socket
+	Codec codec.Codec
 	Calls *calls.Table
 
 	id    atomic.Pointer[ids.NodeID] // changed by Hub.Rename only
@@ -38,13 +38,13 @@ type Node struct {
 	Gone bool
 
 	// Owned by the pulse.
-	Ping Ping
+	ping ping
 	beat int64 // Unix nanoseconds of the last heartbeat to the registry; 0 before the first look
 }
 
-// NewNode returns a node that is online and idle.
-func NewNode(user ids.UserID, info *nodev1.NodeInfo, c *conn.Conn) *Node {
-	n := &Node{User: user, Conn: c, Calls: calls.New(c, int(info.GetMaxConcurrentTasks()))}
+// NewNode returns a node that is online and idle. kind is that of the client, c its wire format.
+func NewNode(user ids.UserID, kind string, info *nodev1.NodeInfo, s Socket, c codec.Codec) *Node {
+	n := &Node{User: user, Kind: kind, Conn: s, Codec: c, Calls: calls.New(s, c, int(info.GetMaxConcurrentTasks()))}
 	id := ids.NodeID(info.GetNodeId())
 	n.name(&id)
 	n.info.Store(info)
@@ -99,20 +99,5 @@ func (n *Node) Offers(tool string) bool {
 	if len(tools) == 0 {
 		return true
 	}
-	for _, t := range tools {
-		if t == tool {
-			return true
-		}
-	}
-	return false
-}
-
-// WantsMeta reports whether calls to the node carry `params._meta`.
-func (n *Node) WantsMeta() bool {
-	for _, c := range n.Info().GetCapabilities() {
-		if c == CapabilityMeta {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(tools, tool)
 }

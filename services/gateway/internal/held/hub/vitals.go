@@ -4,32 +4,42 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
 )
 
-// Ping is when a client is pinged next, and with what. It belongs to the pod's pulse.
-type Ping struct {
-	// Frame is the dialect's ping; nil for a dialect without one.
-	Frame []byte
-	next  int64 // Unix nanoseconds; 0 before the first
+// ping is when a client is pinged next.
+type ping struct {
+	next int64 // Unix nanoseconds; 0 before the first
 }
 
-// Due pings if it is time. The first ping comes at a random moment of the first interval, so that clients which came
-// together are not pinged together.
-func (p *Ping) Due(now time.Time, every time.Duration, c *conn.Conn) {
+// ifDue pings a client if it is time. The first ping comes at a random moment of the first interval, so that clients which
+// connected together are not pinged together.
+func (p *ping) ifDue(now time.Time, every time.Duration, s Socket, r codec.Reader) {
 	switch t := now.UnixNano(); {
-	case p.Frame == nil:
 	case p.next == 0:
 		p.next = t + rand.Int64N(int64(every))
 	case t >= p.next:
 		p.next = lastTurn(p.next, t, int64(every)) + int64(every)
-		_ = c.Send(p.Frame, nil) // a closing connection needs no ping
+		if frame := r.Ping(now); frame != nil {
+			_ = s.Send(frame, nil) // a closing connection needs no ping
+		}
 	}
 }
 
-// BeatDue reports whether the registry should hear of the node now, and takes it that it does: after a change, and every
-// so often while the node shows signs of life. The first one comes at a random moment of the interval: nodes that came
-// together, as after another pod's end, would else be told of together for as long as they stay. It belongs to the pod's pulse.
+// PingIfDue pings the node if it is time. It belongs to the pod's pulse.
+func (n *Node) PingIfDue(now time.Time, every time.Duration) {
+	n.ping.ifDue(now, every, n.Conn, n.Codec)
+}
+
+// PingIfDue pings the client if it is time. It belongs to the pod's pulse.
+func (c *Client) PingIfDue(now time.Time, every time.Duration) {
+	c.ping.ifDue(now, every, c.Conn, c.Reader)
+}
+
+// BeatDue reports whether the registry should hear of the node now, and notes that it will: after a change, and every so
+// often while the node shows signs of life. The first heartbeat comes at a random moment of the interval: otherwise nodes that
+// connected together, as after another pod's end, would be reported together for as long as they stay. It belongs to the
+// pod's pulse.
 func (n *Node) BeatDue(now time.Time, every time.Duration) bool {
 	if n.Epoch() == 0 {
 		return false
@@ -49,10 +59,10 @@ func (n *Node) BeatDue(now time.Time, every time.Duration) bool {
 	return true
 }
 
-// lastTurn returns the latest moment until now that is a whole number of intervals after first. To count from now instead
-// would have nodes whose turns are a tick of the pulse apart meet sooner or later, since no tick is on time, and then stay
+// lastTurn returns the latest moment until now that is a whole number of intervals after first. Counting from now instead
+// would bring nodes together whose turns are one tick of the pulse apart, since no tick is on time, and they would stay
 // together.
 func lastTurn(first, now, every int64) int64 { return now - (now-first)%every }
 
-// MissBeat says that the registry did not hear of the node after all.
+// MissBeat notes that the registry did not hear of the node after all.
 func (n *Node) MissBeat() { n.news.Store(true) }

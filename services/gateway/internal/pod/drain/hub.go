@@ -23,14 +23,14 @@ func (n Node) Retire() <-chan struct{} {
 // Leave implements [Connection].
 func (n Node) Leave() { n.Node.Conn.Close(conn.Draining) }
 
-// Web is a web client that leaves.
-type Web struct{ Web *hub.Web }
+// Client is a client that is no node and leaves.
+type Client struct{ Client *hub.Client }
 
-// Retire implements [Connection]; nobody calls a web client.
-func (w Web) Retire() <-chan struct{} { return idle }
+// Retire implements [Connection]; nobody calls a client that is no node.
+func (c Client) Retire() <-chan struct{} { return idle }
 
 // Leave implements [Connection].
-func (w Web) Leave() { w.Web.Conn.Close(conn.Draining) }
+func (c Client) Leave() { c.Client.Conn.Close(conn.Draining) }
 
 var idle = func() chan struct{} {
 	c := make(chan struct{})

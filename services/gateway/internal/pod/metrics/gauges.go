@@ -9,18 +9,21 @@ import (
 
 // Held tells what a pod holds.
 type Held interface {
+	Connections() map[string]int
 	Counts() *nodev1.GatewayStats
 	Backlog() hub.Backlog
 }
 
-// Gauges registers what is counted when somebody looks: what a pod holds, and how far its drain is.
-func Gauges(r prometheus.Registerer, held Held, job Drained) {
+// Gauges registers what is counted when somebody looks: what a pod holds, and how far its drain is. clients are the kinds of
+// clients that there may be.
+func Gauges(r prometheus.Registerer, clients []string, held Held, job Drained) {
 	drainGauges(r, job)
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("hecaton_gateway_"+name, help, labels, nil)
 	}
 	r.MustRegister(&gauges{
 		held:         held,
+		clients:      clients,
 		connections:  desc("connections", "Open connections, by kind of client.", "client"),
 		open:         desc("connections_open", "Open connections of all kinds: one number for who scales by it."),
 		calls:        desc("calls_open", "Calls that run or wait at nodes of this pod."),
@@ -38,6 +41,7 @@ func Gauge(r prometheus.Registerer, name, help string, value func() float64) {
 // gauges is a collector: one look at the pod makes all of them.
 type gauges struct {
 	held                                                    Held
+	clients                                                 []string
 	connections, open, calls, waiting, queued, unregistered *prometheus.Desc
 }
 
@@ -53,14 +57,14 @@ func (g *gauges) Collect(ch chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}
-	counts, backlog := g.held.Counts(), g.held.Backlog()
-	all := int32(0)
-	for i, n := range []int32{counts.GetExtensionConnections(), counts.GetDesktopConnections(), counts.GetWebConnections()} {
-		gauge(g.connections, float64(n), clients[i])
-		all += n
+	open, backlog := g.held.Connections(), g.held.Backlog()
+	all := 0
+	for _, client := range g.clients {
+		gauge(g.connections, float64(open[client]), client)
+		all += open[client]
 	}
 	gauge(g.open, float64(all))
-	gauge(g.calls, float64(counts.GetPendingRequests()))
+	gauge(g.calls, float64(g.held.Counts().GetPendingRequests()))
 	gauge(g.waiting, float64(backlog.WaitingCalls))
 	gauge(g.queued, float64(backlog.QueuedBytes))
 	gauge(g.unregistered, float64(backlog.Unregistered))

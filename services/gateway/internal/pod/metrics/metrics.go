@@ -33,14 +33,11 @@ type Metrics struct {
 // answered is the outcome of a call that its node answered; the others are the classes of package errs.
 const answered = "answered"
 
-// clients are the kinds of clients.
-var clients = []string{"extension", "desktop", "web"}
-
 // problems are what can be wrong with a client's frame.
 var problems = []string{"binary", "malformed", "unknown"}
 
-// New registers the metrics.
-func New(r prometheus.Registerer) *Metrics {
+// New registers the metrics. clients are the kinds of clients that there may be.
+func New(r prometheus.Registerer, clients []string) *Metrics {
 	m := &Metrics{
 		Closed: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "hecaton_gateway_connections_closed_total", Help: "Connections that ended, by kind of client and reason.",

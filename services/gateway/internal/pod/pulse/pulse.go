@@ -99,7 +99,7 @@ func repeat(ctx context.Context, f func(now time.Time)) {
 
 // vitals pings clients, ends silent nodes and those whose token is over, and keeps calls alive.
 func (p *Pulse) vitals(now time.Time) {
-	nodes, webs := p.Hub.All()
+	nodes, clients := p.Hub.All()
 	for _, n := range nodes {
 		if now.Sub(n.Conn.LastSeen()) > p.SilenceLimit {
 			n.Conn.Close(conn.NoHeartbeat)
@@ -108,13 +108,12 @@ func (p *Pulse) vitals(now time.Time) {
 		if n.Conn.EndIfOver(now) {
 			continue
 		}
-		n.Ping.Due(now, p.PingEvery, n.Conn)
+		n.PingIfDue(now, p.PingEvery)
 	}
-	for _, w := range webs {
-		if w.Conn.EndIfOver(now) {
-			continue
+	for _, c := range clients {
+		if !c.Conn.EndIfOver(now) {
+			c.PingIfDue(now, p.PingEvery)
 		}
-		w.Ping.Due(now, p.PingEvery, w.Conn)
 	}
 	p.Holder.Sweep(nodes, now)
 }

@@ -24,7 +24,7 @@ func TestANodeWhoseRegistrationWentUnansweredIsNotClosedForIt(t *testing.T) {
 	t.Parallel()
 	holder := renewals{of: make(chan *hub.Node, 1)}
 	p := &Pulse{Config: Config{Holder: holder}}
-	n := hub.NewNode("ana", &nodev1.NodeInfo{NodeId: "ext"}, nil) // no connection: closing it would panic
+	n := hub.NewNode("ana", "extension", &nodev1.NodeInfo{NodeId: "ext"}, nil, nil) // no connection: closing it would panic
 	n.Unregistered.Store(true)
 	p.settle(t.Context(), []*hub.Node{n}, []nodev1.BeatResult{nodev1.BeatResult_BEAT_RESULT_SUPERSEDED})
 	if got := <-holder.of; got != n {

@@ -14,7 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// Config is shared by all connections of a pod.
+// Config is shared by all connections of one kind of client.
 type Config struct {
 	// MaxFrame is the largest frame in either direction, in bytes; exactly this many pass.
 	MaxFrame int64
@@ -26,8 +26,18 @@ type Config struct {
 	MaxControlRate int
 	// Budget bounds the bytes of large frames in flight.
 	Budget *frame.Budget
-	// OnBinary is called for each binary frame, which no dialect has; it is dropped.
-	OnBinary func()
+	// Binary says that frames are binary messages, in both directions. Otherwise they are text.
+	Binary bool
+	// OnDropped is called for each message of the other type, which is dropped.
+	OnDropped func()
+}
+
+// messages is the type of messages that frames are.
+func (c *Config) messages() websocket.MessageType {
+	if c.Binary {
+		return websocket.MessageBinary
+	}
+	return websocket.MessageText
 }
 
 // ErrClosed is returned by Send once the connection is ending: the frame was not written.
@@ -105,7 +115,7 @@ func (c *Conn) Queued() int {
 	return c.queued
 }
 
-// Send queues a text frame. It never blocks. data must not be changed afterwards. note, if not nil, is told when the
+// Send queues a frame. It never blocks. data must not be changed afterwards. note, if not nil, is told when the
 // writing begins; where Send returns an error it never does.
 func (c *Conn) Send(data []byte, note Note) error {
 	c.mu.Lock()
@@ -157,7 +167,7 @@ func (c *Conn) writeBatch(batch []outgoing) error {
 			break
 		}
 		// No deadline here: the wire has one for each write, without a timer and a context per frame.
-		if err = c.ws.Write(context.Background(), websocket.MessageText, o.data); err != nil {
+		if err = c.ws.Write(context.Background(), c.cfg.messages(), o.data); err != nil {
 			break
 		}
 	}

@@ -34,7 +34,7 @@ func serve(t *testing.T, change func(*conn.Config)) *server {
 	s := &server{conns: make(chan *conn.Conn, 10), ends: make(chan conn.Reason, 10)}
 	cfg := &conn.Config{
 		MaxFrame: 10 << 20, MaxQueued: 16 << 20, WriteTimeout: 5 * time.Second, MaxControlRate: 0,
-		Budget: frame.NewBudget(64 << 20), OnBinary: func() { s.binary.Add(1) },
+		Budget: frame.NewBudget(64 << 20), OnDropped: func() { s.binary.Add(1) },
 	}
 	if change != nil {
 		change(cfg)

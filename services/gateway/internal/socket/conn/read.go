@@ -4,15 +4,13 @@ import (
 	"context"
 	"io"
 
-	"github.com/coder/websocket"
-
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// Handler takes a text frame and its reference, and reports whether the frame was an answer that somebody waited for.
+// Handler takes a frame and its reference, and reports whether the frame was an answer that somebody waited for.
 type Handler func(*frame.Buffer) (asked bool)
 
-// Serve reads until the connection ends, and hands each text frame to handle, one after the other. It does not wait:
+// Serve reads until the connection ends, and hands each frame to handle, one after the other. It does not wait:
 // done hears why the connection ended, after everything that belongs to it has ended. ctx bounds waits that are not the
 // socket's; it does not end the connection.
 func (c *Conn) Serve(ctx context.Context, handle Handler, done func(Reason)) {
@@ -56,10 +54,10 @@ func (r *reader) next() (asked bool, err error) {
 		return false, err
 	}
 	r.Seen()
-	if kind == websocket.MessageText {
-		asked, err = r.text(src)
+	if kind == r.cfg.messages() {
+		asked, err = r.frame(src)
 	} else {
-		err = r.binary(src)
+		err = r.drop(src)
 	}
 	if err == nil && !asked {
 		r.pacer.count(r.ctx)
@@ -67,7 +65,7 @@ func (r *reader) next() (asked bool, err error) {
 	return asked, err
 }
 
-func (r *reader) text(src io.Reader) (asked bool, err error) {
+func (r *reader) frame(src io.Reader) (asked bool, err error) {
 	b, err := frame.Read(r.ctx, src, r.hint, r.cfg.Budget, r.Owner)
 	if err != nil {
 		return false, err
@@ -77,10 +75,10 @@ func (r *reader) text(src io.Reader) (asked bool, err error) {
 	return r.handle(b), nil
 }
 
-func (r *reader) binary(src io.Reader) error {
+func (r *reader) drop(src io.Reader) error {
 	_, err := io.Copy(io.Discard, src)
-	if err == nil && r.cfg.OnBinary != nil {
-		r.cfg.OnBinary()
+	if err == nil && r.cfg.OnDropped != nil {
+		r.cfg.OnDropped()
 	}
 	return err
 }

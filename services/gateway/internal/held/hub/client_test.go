@@ -17,7 +17,7 @@ import (
 )
 
 // web returns a web client and a function that fails unless its next frames are these.
-func web(t *testing.T) (w *hub.Web, expect func(frames ...string)) {
+func web(t *testing.T) (w *hub.Client, expect func(frames ...string)) {
 	t.Helper()
 	accepted, ended := make(chan *conn.Conn, 1), make(chan conn.Reason, 1)
 	cfg := &conn.Config{MaxFrame: 1 << 20, MaxQueued: 1 << 20, WriteTimeout: 10 * time.Second, Budget: frame.NewBudget(1 << 20)}
@@ -32,7 +32,7 @@ func web(t *testing.T) (w *hub.Web, expect func(frames ...string)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w = &hub.Web{User: "ana", Name: "w", Conn: <-accepted}
+	w = &hub.Client{User: "ana", Name: "w", Conn: <-accepted}
 	t.Cleanup(func() {
 		_ = ws.CloseNow()
 		<-ended
