@@ -9,17 +9,21 @@ import (
 
 func (a *App) startEngine(ctx context.Context) error {
 	cfg := agent.Config{
-		// A pod that comes back under its name does not take itself for the one before.
+		// A random part: a pod that comes back under its name must not renew the leases of the one before.
 		Owner:   string(ids.NewGatewayID(a.cfg.PodName)),
 		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns,
 		RunsPerUser: a.cfg.Limits.Runs, ResultBytes: int(a.cfg.MaxToolResult),
 		ToolTokens: a.cfg.ToolTokens, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}
-	a.metrics.MustRegister(agent.NewCensus(a.store, cfg))
-	a.engine = agent.New(cfg, agent.Deps{
-		Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Files: a.files,
+	engine, err := agent.New(agent.Options{
+		Config: cfg, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Files: a.files,
 		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics, Tracing: a.tracing,
 	})
+	if err != nil {
+		return err
+	}
+	a.engine = engine
+	a.metrics.MustRegister(engine.Census(a.store))
 	a.live.OnCancel(a.engine.Poke)
 	return a.engine.Start(ctx)
 }

@@ -13,21 +13,28 @@ import (
 )
 
 func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
-	strangers, err := a.cfg.Services.ServerOptions()
+	serviceAuth, err := a.cfg.Services.ServerOptions()
 	if err != nil {
 		return nil, err
 	}
-	a.api = grpcapi.NewServer(grpcapi.Parts{
-		Engine: a.engine, Sessions: a.store, Settings: a.store, Allowlist: a.allowlist, Files: a.files, Live: a.live, Version: a.version,
-	}, a.log)
+	a.api, err = grpcapi.New(grpcapi.Options{
+		Engine: a.engine, Sessions: a.store, Settings: a.store, Allowlist: a.allowlist, Files: a.files, Live: a.live, Version: a.version, Logger: a.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	files, err := workspace.NewService(workspace.ServiceOptions{Store: a.files})
+	if err != nil {
+		return nil, err
+	}
 	opts := append(a.tracing.InnerServerOptions(), obs.MeasureServer(a.metrics, "hecaton_agent_rpc_duration_seconds",
 		"Duration of unary calls that this pod answered, by method and status code."))
-	opts = append(opts, strangers...)
+	opts = append(opts, serviceAuth...)
 	opts = append(opts, grpcapi.ServerOptions(a.log)...)
 	register := func(s *grpc.Server) {
 		agentv1.RegisterAgentServiceServer(s, a.api)
 		agentv1.RegisterToolboxServiceServer(s, a.toolbox)
-		agentv1.RegisterWorkspaceServiceServer(s, workspace.NewService(a.files))
+		agentv1.RegisterWorkspaceServiceServer(s, files)
 	}
 	if a.listener != nil {
 		a.grpc = rpc.On(a.listener, register, opts...)

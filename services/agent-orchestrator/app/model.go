@@ -17,7 +17,11 @@ const openAI = "https://api.openai.com/v1"
 
 // openModel makes the client of models, and finds the one of requests that name none.
 func (a *App) openModel(ctx context.Context) error {
-	a.model = llm.New(llm.Options{Guarded: a.guard, Stall: a.cfg.StallTimeout, Logger: a.log})
+	client, err := llm.New(llm.Options{Guarded: a.guard, Stall: a.cfg.StallTimeout, Logger: a.log})
+	if err != nil {
+		return err
+	}
+	a.model = client
 	a.endpoint = llm.Endpoint{BaseURL: a.cfg.OpenAIURL, APIKey: a.cfg.OpenAIKey.Reveal(), Model: a.cfg.OpenAIModel}
 	if a.endpoint.BaseURL == "" && a.endpoint.APIKey != "" {
 		a.endpoint.BaseURL = openAI

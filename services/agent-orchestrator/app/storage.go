@@ -75,7 +75,7 @@ func (a *App) closeBus(context.Context) error {
 }
 
 func (a *App) openLive(context.Context) (err error) {
-	a.live, err = live.New(a.store, a.bus, a.log)
+	a.live, err = live.New(live.Options{Store: a.store, Bus: a.bus, Logger: a.log})
 	return err
 }
 

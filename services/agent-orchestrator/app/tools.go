@@ -35,21 +35,37 @@ func (a *App) closeTools(context.Context) error {
 
 // openSources finds the tools of runs, and of those who try them.
 func (a *App) openSources(ctx context.Context) (err error) {
-	saved := toolbox.NewSaved(a.store, a.box, a.log)
+	saved, err := toolbox.NewSaved(toolbox.SavedOptions{Store: a.store, Box: a.box, Logger: a.log})
+	if err != nil {
+		return err
+	}
 	if err := saved.SealAll(ctx); err != nil {
 		return err
 	}
-	servers := mcp.NewSource(mcp.Options{Guard: a.guard, Saved: saved, Stdio: a.cfg.MCPStdio, Logger: a.log})
-	if a.oauth, err = oauth.NewSource(a.cfg.OAuth, saved, a.log); err != nil {
+	servers, err := mcp.New(mcp.Options{Guard: a.guard, Saved: saved, Stdio: a.cfg.MCPStdio, Logger: a.log})
+	if err != nil {
+		return err
+	}
+	if a.oauth, err = oauth.New(oauth.Options{Config: a.cfg.OAuth, Saved: saved, Logger: a.log}); err != nil {
+		return err
+	}
+	nodes, err := connector.New(connector.Options{Gateways: a.tools})
+	if err != nil {
+		return err
+	}
+	files, err := builtin.New(builtin.Options{Files: a.files})
+	if err != nil {
 		return err
 	}
 	// In the order in which a model is told of them (docs/protocols/zeus-agents.md#a-run).
-	a.sources = []tool.Source{servers, a.oauth, builtin.NewFiles(a.files), connector.New(a.tools)}
-	a.allowlist = allowlist.New(a.tools, servers)
-	a.toolbox = toolbox.NewServer(toolbox.Parts{
+	a.sources = []tool.Source{servers, a.oauth, files, nodes}
+	if a.allowlist, err = allowlist.New(allowlist.Options{Nodes: a.tools, Servers: servers}); err != nil {
+		return err
+	}
+	a.toolbox, err = toolbox.New(toolbox.Options{
 		Store: a.store, Box: a.box, Guard: a.guard, MCP: servers, OAuth: a.oauth, Gateways: a.tools, Stdio: a.cfg.MCPStdio,
 	})
-	return nil
+	return err
 }
 
 func (a *App) closeSources(context.Context) error {

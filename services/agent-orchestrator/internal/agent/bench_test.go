@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
 
 // looks calls a tool five times, then says so.
@@ -49,7 +51,10 @@ func (t tools) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 func BenchmarkRun(b *testing.B) {
 	model := modeltest.New(b)
 	model.Otherwise(modeltest.Func(looks))
-	client := llm.New(llm.Options{})
+	client, err := llm.New(llm.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
 	b.Cleanup(client.Close)
 	at := llm.Endpoint{BaseURL: model.URL(), Model: modeltest.Model}
 	look := echo("look")
@@ -68,10 +73,18 @@ func BenchmarkRun(b *testing.B) {
 		if err := s.SetApprovalSettings(b.Context(), user, store.ApprovalSettings{Mode: "run_everything"}); err != nil {
 			b.Fatal(err)
 		}
-		e := agent.New(agent.Config{Default: at, Owner: "bench"}, agent.Deps{
+		files, err := workspace.Open(b.Context(), workspace.Options{URL: "mem://"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		e, err := agent.New(agent.Options{
+			Config: agent.Config{Default: at, Owner: "bench"}, Files: files,
 			Journal: s, Leases: s, Decisions: s, Model: client, Sources: []tool.Source{tools{look}}, Publisher: ended, Sealer: box,
 			Metrics: prometheus.NewRegistry(),
 		})
+		if err != nil {
+			b.Fatal(err)
+		}
 		if err := e.Start(b.Context()); err != nil {
 			b.Fatal(err)
 		}
@@ -82,7 +95,7 @@ func BenchmarkRun(b *testing.B) {
 			}
 			<-ended
 		}
-		if err := e.Stop(context.WithoutCancel(b.Context())); err != nil {
+		if err := errors.Join(e.Stop(context.WithoutCancel(b.Context())), files.Close()); err != nil {
 			b.Fatal(err)
 		}
 	})

@@ -21,19 +21,17 @@ const (
 	orphanedAfter = 2
 )
 
-// census is a collector that asks the database when somebody looks. What it tells is the whole cluster's, so every pod
-// tells the same.
+// census is a collector that asks the database at each scrape. It counts the whole cluster, so every pod reports the same.
 type census struct {
 	runs              Counter
 	within, grace     time.Duration
 	waiting, orphaned *prometheus.Desc
 }
 
-// NewCensus returns a collector of the runs that wait for a person, or for a pod. cfg is the engine's.
-func NewCensus(runs Counter, cfg Config) prometheus.Collector {
-	cfg = cfg.withDefaults()
+// Census returns a collector of the runs of the whole cluster that wait for a person, or for a pod.
+func (e *Engine) Census(runs Counter) prometheus.Collector {
 	return &census{
-		runs: runs, within: cfg.DecideWithin, grace: orphanedAfter * cfg.LeaseFor,
+		runs: runs, within: e.cfg.DecideWithin, grace: orphanedAfter * e.cfg.LeaseFor,
 		waiting: prometheus.NewDesc("hecaton_agent_runs_waiting",
 			"Runs of the whole cluster that wait for a person: for a decision, or the choice of a node.", nil, nil),
 		orphaned: prometheus.NewDesc("hecaton_agent_runs_orphaned",

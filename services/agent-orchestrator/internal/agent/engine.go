@@ -38,18 +38,21 @@ type Engine struct {
 	adopting, renewing sync.WaitGroup // the goroutines of leases
 }
 
-// New returns an Engine that Start sets to work.
-func New(cfg Config, deps Deps) *Engine {
-	p := &parts{cfg: cfg.withDefaults(), deps: deps, log: obs.OrDiscard(deps.Logger)}
-	p.metrics = newMetrics(deps.Metrics, p.cfg.MaxRuns)
-	p.models = modelClient{model: deps.Model, metrics: p.metrics, tracing: deps.Tracing}
-	p.caller = toolCaller{metrics: p.metrics, tracing: deps.Tracing, log: p.log}
+// New checks the options and returns an Engine that Start sets to work.
+func New(o Options) (*Engine, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	p := &parts{cfg: o.Config.withDefaults(), deps: o, log: obs.OrDiscard(o.Logger)}
+	p.metrics = newMetrics(o.Metrics, p.cfg.MaxRuns)
+	p.models = modelClient{model: o.Model, metrics: p.metrics, tracing: o.Tracing}
+	p.caller = toolCaller{metrics: p.metrics, tracing: o.Tracing, log: p.log}
 	e := &Engine{parts: p, places: newPlaces(p.cfg)}
 	p.draining, e.endDrain = context.WithCancel(context.Background())
 	p.stopping, e.endStop = context.WithCancel(context.Background())
 	e.table = newRunTable(p, e.places)
 	e.leases = &leaseKeeper{parts: p, table: e.table, places: e.places, poked: make(chan store.Ref, pokes)}
-	return e
+	return e, nil
 }
 
 // Start begins to renew leases and to adopt runs whose pods are gone.

@@ -8,7 +8,7 @@ import (
 // parts are what all runs of a pod share. It is static once New has made it.
 type parts struct {
 	cfg     Config
-	deps    Deps
+	deps    Options
 	log     *slog.Logger
 	metrics *metrics
 	models  modelClient

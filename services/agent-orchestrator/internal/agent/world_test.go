@@ -102,14 +102,20 @@ type pod struct {
 func (w *world) pod() *pod {
 	w.t.Helper()
 	s := w.open()
-	client := llm.New(llm.Options{})
+	client, err := llm.New(llm.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	p := &pod{w: w, store: s, door: &door{Store: s, held: map[store.Ref]store.Lease{}}}
 	cfg := w.config
 	cfg.Owner = testkit.Prefix(w.t) + time.Now().String()
-	p.Engine = agent.New(cfg, agent.Deps{
-		Journal: p.door, Leases: p.door, Decisions: p.door, Model: client, Sources: append([]tool.Source{w}, w.sources...), Files: w.files,
+	p.Engine, err = agent.New(agent.Options{
+		Config: cfg, Journal: p.door, Leases: p.door, Decisions: p.door, Model: client, Sources: append([]tool.Source{w}, w.sources...), Files: w.files,
 		Publisher: p, Sealer: w.box, Metrics: prometheus.NewRegistry(),
 	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	if err := p.Start(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}

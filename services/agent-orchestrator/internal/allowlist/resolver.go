@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
@@ -16,9 +17,20 @@ type Resolver struct {
 	servers tool.Source
 }
 
-// New returns a Resolver that looks at the users' nodes, and with servers at the MCP servers that they have saved.
-func New(nodes Nodes, servers tool.Source) *Resolver {
-	return &Resolver{nodes: nodes, servers: servers}
+// Options are where a Resolver looks tools up. All of it is required.
+type Options struct {
+	// Nodes are the users' nodes.
+	Nodes Nodes
+	// Servers lists the tools of the MCP servers that users have saved.
+	Servers tool.Source
+}
+
+// New checks the options and returns a Resolver.
+func New(o Options) (*Resolver, error) {
+	if err := options.Require("allowlist", map[string]bool{"Nodes": o.Nodes == nil, "Servers": o.Servers == nil}); err != nil {
+		return nil, err
+	}
+	return &Resolver{nodes: o.Nodes, servers: o.Servers}, nil
 }
 
 // Resolve returns the allow-list that a user wants instead of the one that is kept: with the tools of these names, and these

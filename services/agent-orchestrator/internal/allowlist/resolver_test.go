@@ -104,7 +104,7 @@ func TestResolve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := now()
-			got, err := allowlist.New(s, s).Resolve(t.Context(), "ana", tt.kept, tt.names, tt.wanted)
+			got, err := resolver(t, s).Resolve(t.Context(), "ana", tt.kept, tt.names, tt.wanted)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -122,12 +122,12 @@ func TestResolve(t *testing.T) {
 	t.Run("as it is now", func(t *testing.T) {
 		t.Parallel()
 		s := now()
-		got, err := allowlist.New(s, s).Resolve(t.Context(), "ana", []store.AllowedTool{old}, nil, []store.AllowedTool{exact("mcp", "a", "find", "")})
+		got, err := resolver(t, s).Resolve(t.Context(), "ana", []store.AllowedTool{old}, nil, []store.AllowedTool{exact("mcp", "a", "find", "")})
 		if err != nil || got[0].Fingerprint != "a's find" {
 			t.Errorf("%+v, %v", got, err)
 		}
 		s.servers = nil // it cannot be reached: as it was, not as it will be
-		got, err = allowlist.New(s, s).Resolve(t.Context(), "ana", []store.AllowedTool{old}, nil, []store.AllowedTool{exact("mcp", "a", "find", "")})
+		got, err = resolver(t, s).Resolve(t.Context(), "ana", []store.AllowedTool{old}, nil, []store.AllowedTool{exact("mcp", "a", "find", "")})
 		if err != nil || got[0].Fingerprint != "old" {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -136,7 +136,7 @@ func TestResolve(t *testing.T) {
 		t.Parallel()
 		s := now()
 		s.err = errs.New(errs.BusUnavailable, "no gateway")
-		r := allowlist.New(s, s)
+		r := resolver(t, s)
 		if _, err := r.Resolve(t.Context(), "ana", nil, []string{"click"}, nil); !errors.Is(err, errs.BusUnavailable) {
 			t.Errorf("got %v", err)
 		}
@@ -146,11 +146,20 @@ func TestResolve(t *testing.T) {
 	})
 }
 
+func resolver(t *testing.T, s *sources) *allowlist.Resolver {
+	t.Helper()
+	r, err := allowlist.New(allowlist.Options{Nodes: s, Servers: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // What is shown as names is taken as the same list when it comes back.
 func TestNamesComeBack(t *testing.T) {
 	t.Parallel()
 	s := &sources{nodes: []*nodev1.Node{node("desk", "linux", "click")}, servers: server("a", "find")}
-	r := allowlist.New(s, s)
+	r := resolver(t, s)
 	first, err := r.Resolve(t.Context(), "ana", nil, []string{"a__find", "click", "read_file"}, nil)
 	if err != nil {
 		t.Fatal(err)

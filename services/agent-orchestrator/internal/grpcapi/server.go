@@ -12,6 +12,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
@@ -49,29 +50,37 @@ type Files interface {
 	Get(ctx context.Context, user ids.UserID, path string) (workspace.File, []byte, error)
 }
 
-// Parts are what a Server asks.
-type Parts struct {
+// Options are what a Server works with. All parts are required, unless they say otherwise.
+type Options struct {
 	Engine    Engine
 	Sessions  Sessions
 	Settings  Settings
 	Allowlist Allowlist
 	Files     Files
 	Live      *live.Hub
-	// Version is what GetInfo tells.
+	// Version is what GetInfo reports; may be empty.
 	Version string
+	// Logger hears of requests that fail inside; nil discards.
+	Logger *slog.Logger
 }
 
 // Server implements AgentService.
 type Server struct {
 	agentv1.UnimplementedAgentServiceServer
-	Parts
+	Options
 	log      *slog.Logger
 	draining atomic.Bool
 }
 
-// NewServer returns a Server.
-func NewServer(parts Parts, log *slog.Logger) *Server {
-	return &Server{Parts: parts, log: obs.OrDiscard(log)}
+// New checks the options and returns a Server.
+func New(o Options) (*Server, error) {
+	if err := options.Require("grpcapi", map[string]bool{
+		"Engine": o.Engine == nil, "Sessions": o.Sessions == nil, "Settings": o.Settings == nil, "Allowlist": o.Allowlist == nil,
+		"Files": o.Files == nil, "Live": o.Live == nil,
+	}); err != nil {
+		return nil, err
+	}
+	return &Server{Options: o, log: obs.OrDiscard(o.Logger)}, nil
 }
 
 // Drain makes the server refuse new runs.

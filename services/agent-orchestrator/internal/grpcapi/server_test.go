@@ -179,14 +179,16 @@ type fixture struct {
 func serve(t *testing.T) *fixture {
 	t.Helper()
 	w := &world{files: map[string][]byte{}}
-	hub, err := live.New(w, nil, nil)
+	hub, err := live.New(live.Options{Store: w})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.hub = hub
-	f := &fixture{world: w, server: grpcapi.NewServer(grpcapi.Parts{
-		Engine: w, Sessions: w, Settings: w, Allowlist: w, Files: w, Live: hub, Version: "v1",
-	}, nil)}
+	api, err := grpcapi.New(grpcapi.Options{Engine: w, Sessions: w, Settings: w, Allowlist: w, Files: w, Live: hub, Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{world: w, server: api}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

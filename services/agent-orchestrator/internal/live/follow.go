@@ -48,7 +48,7 @@ func (h *Hub) Follow(ctx context.Context, ref store.Ref, after int64, until Unti
 	if until != Last {
 		h.settle(ctx)
 	}
-	s, err := h.kept.Session(ctx, ref)
+	s, err := h.store.Session(ctx, ref)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (f *Follower) patience() time.Duration {
 
 // check looks whether the store has something that was not heard of.
 func (f *Follower) check(ctx context.Context) error {
-	s, err := f.hub.kept.Session(ctx, f.ref)
+	s, err := f.hub.store.Session(ctx, f.ref)
 	switch {
 	case errors.Is(err, errs.SessionNotFound):
 		return err
@@ -165,7 +165,7 @@ func (f *Follower) deliver(ctx context.Context, events []*agentv1.Event, behind 
 // read sends what the store has.
 func (f *Follower) read(ctx context.Context, send func(*agentv1.Event) error) error {
 	for {
-		events, err := f.hub.kept.Events(ctx, f.ref, f.cursor, page)
+		events, err := f.hub.store.Events(ctx, f.ref, f.cursor, page)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -12,11 +12,12 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// Kept is where events are kept (package store). An absent session is errs.SessionNotFound.
-type Kept interface {
+// Store has sessions and their events (package store). An absent session is errs.SessionNotFound.
+type Store interface {
 	// Events returns at most limit events of a session whose numbers are greater than after, in order.
 	Events(ctx context.Context, ref store.Ref, after int64, limit int) ([]*agentv1.Event, error)
 	Session(ctx context.Context, ref store.Ref) (store.Session, error)
@@ -25,7 +26,7 @@ type Kept interface {
 // Hub connects runs with those who follow them. It is safe for concurrent use.
 type Hub struct {
 	// Static after construction.
-	kept     Kept
+	store    Store
 	bus      *bus.Conn // nil: this pod is alone
 	log      *slog.Logger
 	out      *outbox // nil where bus is
@@ -38,10 +39,24 @@ type Hub struct {
 	drained  bool                 // guarded by mu
 }
 
-// New returns a Hub over the bus, which stays the caller's; nil where no other pod is. Close it.
-func New(kept Kept, b *bus.Conn, log *slog.Logger) (*Hub, error) {
+// Options of a Hub.
+type Options struct {
+	// Store has what was published before; required.
+	Store Store
+	// Bus carries events to the other pods; nil if there are none. It stays the caller's.
+	Bus *bus.Conn
+	// Logger hears of events that cannot be sent or read; nil discards.
+	Logger *slog.Logger
+}
+
+// New checks the options and returns a Hub. Close it.
+func New(o Options) (*Hub, error) {
+	if err := options.Require("live", map[string]bool{"Store": o.Store == nil}); err != nil {
+		return nil, err
+	}
+	b := o.Bus
 	h := &Hub{
-		kept: kept, bus: b, log: obs.OrDiscard(log), draining: make(chan struct{}), topics: map[store.Ref]*topic{},
+		store: o.Store, bus: b, log: obs.OrDiscard(o.Logger), draining: make(chan struct{}), topics: map[store.Ref]*topic{},
 	}
 	if b == nil {
 		return h, nil

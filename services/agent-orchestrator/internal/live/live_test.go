@@ -101,7 +101,7 @@ func hub(t *testing.T, k *kept, url string) *live.Hub {
 		}
 		t.Cleanup(b.Close)
 	}
-	h, err := live.New(k, b, nil)
+	h, err := live.New(live.Options{Store: k, Bus: b})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,10 @@ func BenchmarkAnswer(b *testing.B) {
 	b.Cleanup(srv.Close)
 	const task = "say 200 words"
 	b.Run("client", func(b *testing.B) {
-		client := llm.New(llm.Options{})
+		client, err := llm.New(llm.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.Cleanup(client.Close)
 		e := llm.Endpoint{BaseURL: srv.URL + "/v1", Model: offlinemodel.Name}
 		r := llm.Request{Messages: []llm.Message{{Role: llm.User, Content: task}}}

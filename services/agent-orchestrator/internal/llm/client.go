@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 )
 
 const (
@@ -19,7 +20,7 @@ const (
 	maxIdlePerHost = 1024
 )
 
-// Options are what a Client may be told.
+// Options of a Client; all of it is optional.
 type Options struct {
 	// Guarded carries requests to endpoints that are Guarded. Without it they are refused.
 	Guarded http.RoundTripper
@@ -43,9 +44,12 @@ type Client struct {
 	drains sync.WaitGroup
 }
 
-// New returns a Client. Close it.
-func New(o Options) *Client {
-	if o.Stall <= 0 {
+// New checks the options and returns a Client. Close it.
+func New(o Options) (*Client, error) {
+	if err := options.NotNegative("llm", map[string]int64{"Stall": int64(o.Stall)}); err != nil {
+		return nil, err
+	}
+	if o.Stall == 0 {
 		o.Stall = defaultStall
 	}
 	c := &Client{
@@ -66,7 +70,7 @@ func New(o Options) *Client {
 	if o.Guarded != nil {
 		c.guarded = httpClient(o.Guarded)
 	}
-	return c
+	return c, nil
 }
 
 func httpClient(t http.RoundTripper) *http.Client {

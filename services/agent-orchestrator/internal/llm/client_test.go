@@ -21,7 +21,10 @@ const key, prompt = "sk-secret-key", "the prompt's words"
 // newClient is a client for one test. It does not wait between attempts, and counts them.
 func newClient(t *testing.T, o llm.Options) (c *llm.Client, waits *[]time.Duration) {
 	t.Helper()
-	c = llm.New(o)
+	c, err := llm.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(c.Close)
 	return c, llm.RecordWaits(c)
 }

@@ -218,7 +218,10 @@ func TestContextEndsTheStream(t *testing.T) {
 		s := modeltest.New(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		s.Script(modeltest.Func(func(modeltest.Request) modeltest.Answer { return modeltest.Status(500, nil, "") }))
-		client := llm.New(llm.Options{Logger: cancelling(func() { cancel(stopped) })})
+		client, err := llm.New(llm.Options{Logger: cancelling(func() { cancel(stopped) })})
+		if err != nil {
+			t.Fatal(err)
+		}
 		t.Cleanup(client.Close)
 		if _, _, err := ask(ctx, client, endpoint(s)); !errors.Is(err, stopped) || len(s.Requests()) != 1 {
 			t.Errorf("got %v after %d requests", err, len(s.Requests()))

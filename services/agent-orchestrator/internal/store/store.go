@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 )
 
 // Options say where a store is.
@@ -42,6 +44,11 @@ type Store struct {
 // Open connects, and brings the schema up to date: several pods may do so at once. It waits for a server that cannot be
 // reached until ctx ends.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := errors.Join(
+		options.Require("store", map[string]bool{"URL": o.URL == ""}), options.NotNegative("store", map[string]int64{"Patience": int64(o.Patience)}),
+	); err != nil {
+		return nil, err
+	}
 	if o.Patience == 0 {
 		o.Patience = 15 * time.Second
 	}

@@ -68,7 +68,9 @@ func start(t *testing.T, o options) *box {
 		t.Fatal(err)
 	}
 	t.Cleanup(guard.Close)
-	b.saved = toolbox.NewSaved(b.store, sealer, nil)
+	if b.saved, err = toolbox.NewSaved(toolbox.SavedOptions{Store: b.store, Box: sealer}); err != nil {
+		t.Fatal(err)
+	}
 	providers := &oauth.Config{}
 	if err := config.Defaults(providers); err != nil {
 		t.Fatal(err)
@@ -78,15 +80,22 @@ func start(t *testing.T, o options) *box {
 		providers.RedirectURIs = []string{page}
 		providers.GitHub.Credentials = oauth.Credentials{ClientID: "id", ClientSecret: "secret"}
 	}
-	grants, err := oauth.NewSource(*providers, b.saved, nil)
+	grants, err := oauth.New(oauth.Options{Config: *providers, Saved: b.saved})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(grants.Close)
-	server := toolbox.NewServer(toolbox.Parts{
+	servers, err := mcp.New(mcp.Options{Guard: guard, Saved: b.saved})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := toolbox.New(toolbox.Options{
 		Store: b.store, Box: sealer, Guard: guard, Gateways: b.nodes, OAuth: grants, Stdio: o.stdio,
-		MCP: mcp.NewSource(mcp.Options{Guard: guard, Saved: b.saved}),
+		MCP: servers,
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	b.ToolboxServiceClient = agentv1.NewToolboxServiceClient(dial(t, server))
 	return b
 }

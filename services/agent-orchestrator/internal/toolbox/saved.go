@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
@@ -39,9 +40,21 @@ var (
 	_ oauth.Saved = (*Saved)(nil)
 )
 
-// NewSaved returns a Saved; a nil logger means discard.
-func NewSaved(s Store, box *seal.Box, log *slog.Logger) *Saved {
-	return &Saved{store: s, codec: codec{box}, log: obs.OrDiscard(log)}
+// SavedOptions are what a Saved works with.
+type SavedOptions struct {
+	// Store and Box are required.
+	Store Store
+	Box   *seal.Box
+	// Logger hears of saved tools that cannot be read; nil discards.
+	Logger *slog.Logger
+}
+
+// NewSaved checks the options and returns a Saved.
+func NewSaved(o SavedOptions) (*Saved, error) {
+	if err := options.Require("toolbox", map[string]bool{"Store": o.Store == nil, "Box": o.Box == nil}); err != nil {
+		return nil, err
+	}
+	return &Saved{store: o.Store, codec: codec{o.Box}, log: obs.OrDiscard(o.Logger)}, nil
 }
 
 // Servers implements mcp.Saved.

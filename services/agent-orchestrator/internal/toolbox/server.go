@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
@@ -25,8 +26,8 @@ type Gateways interface {
 	Call(ctx context.Context, call *toolv1.Call) (*toolv1.Answer, error)
 }
 
-// Parts are what a Server asks.
-type Parts struct {
+// Options are what a Server works with. All parts are required.
+type Options struct {
 	Store    Store
 	Box      *seal.Box
 	Guard    *netguard.Guard
@@ -40,14 +41,20 @@ type Parts struct {
 // Server implements ToolboxService. Its errors are those of packages refusal, errs and ids.
 type Server struct {
 	agentv1.UnimplementedToolboxServiceServer
-	Parts
+	Options
 	codec codec
 	check checker
 }
 
-// NewServer returns a Server.
-func NewServer(p Parts) *Server {
-	return &Server{Parts: p, codec: codec{p.Box}, check: checker{p.Guard, p.Stdio}}
+// New checks the options and returns a Server.
+func New(o Options) (*Server, error) {
+	if err := options.Require("toolbox", map[string]bool{
+		"Store": o.Store == nil, "Box": o.Box == nil, "Guard": o.Guard == nil, "MCP": o.MCP == nil, "OAuth": o.OAuth == nil,
+		"Gateways": o.Gateways == nil,
+	}); err != nil {
+		return nil, err
+	}
+	return &Server{Options: o, codec: codec{o.Box}, check: checker{o.Guard, o.Stdio}}, nil
 }
 
 // ListTools implements ToolboxService.

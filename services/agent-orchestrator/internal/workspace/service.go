@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 )
 
 // part is how many bytes of a file one message has.
@@ -29,8 +30,19 @@ type Service struct {
 // they are.
 const uploads = 4
 
-// NewService returns a service of the files in a store.
-func NewService(store *Store) *Service { return &Service{store: store, uploads: newTurns(uploads)} }
+// ServiceOptions are what a Service works with.
+type ServiceOptions struct {
+	// Store has the files; required.
+	Store *Store
+}
+
+// NewService checks the options and returns a Service.
+func NewService(o ServiceOptions) (*Service, error) {
+	if err := options.Require("workspace", map[string]bool{"Store": o.Store == nil}); err != nil {
+		return nil, err
+	}
+	return &Service{store: o.Store, uploads: newTurns(uploads)}, nil
+}
 
 // ListFiles implements WorkspaceService.
 func (s *Service) ListFiles(ctx context.Context, req *agentv1.ListFilesRequest) (*agentv1.ListFilesResponse, error) {

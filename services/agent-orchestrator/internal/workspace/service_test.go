@@ -27,7 +27,11 @@ func serve(t *testing.T, maxBytes int64) agentv1.WorkspaceServiceClient {
 	}
 	server, served := grpc.NewServer(), make(chan error, 1)
 	store := open(t, workspace.Options{URL: "mem://", MaxBytes: maxBytes})
-	agentv1.RegisterWorkspaceServiceServer(server, workspace.NewService(store))
+	service, err := workspace.NewService(workspace.ServiceOptions{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	agentv1.RegisterWorkspaceServiceServer(server, service)
 	go func() { served <- server.Serve(listener) }()
 	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 )
 
 // DefaultMaxBytes is the size of the largest file where nothing else is configured.
@@ -40,6 +41,13 @@ type Options struct {
 	Redis redis.UniversalClient
 	// Logger is told when the cache cannot be used; nil means discard.
 	Logger *slog.Logger
+}
+
+// validate reports what cannot work.
+func (o Options) validate() error {
+	return errors.Join(options.Require("workspace", map[string]bool{"URL": o.URL == ""}), options.NotNegative("workspace", map[string]int64{
+		"MaxBytes": o.MaxBytes, "Room.Files": int64(o.Room.Files), "Room.Bytes": o.Room.Bytes,
+	}))
 }
 
 // File is what is known of a file.
@@ -69,6 +77,9 @@ var disk [64]sync.RWMutex
 
 // Open opens the storage. It does not ask whether S3 answers.
 func Open(ctx context.Context, o Options) (*Store, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
 	s := &Store{maxBytes: o.MaxBytes, room: o.Room, writes: newTurns(1), cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
 	if s.maxBytes == 0 {
 		s.maxBytes = DefaultMaxBytes

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
@@ -22,8 +23,19 @@ type Files interface {
 // workspace_delete.
 type FileSource struct{ files Files }
 
-// NewFiles returns a FileSource.
-func NewFiles(files Files) *FileSource { return &FileSource{files} }
+// Options of a FileSource.
+type Options struct {
+	// Files are the workspaces; required.
+	Files Files
+}
+
+// New checks the options and returns a FileSource.
+func New(o Options) (*FileSource, error) {
+	if err := options.Require("builtin", map[string]bool{"Files": o.Files == nil}); err != nil {
+		return nil, err
+	}
+	return &FileSource{o.Files}, nil
+}
 
 // Tools implements [tool.Source]. They work on the files of the user who calls.
 func (s *FileSource) Tools(context.Context, tool.Scope) (tool.Listing, error) {

@@ -12,7 +12,11 @@ import (
 
 func fileTools(t testing.TB, files builtin.Files) []tool.Tool {
 	t.Helper()
-	listing, err := builtin.NewFiles(files).Tools(t.Context(), tool.Scope{})
+	source, err := builtin.New(builtin.Options{Files: files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listing, err := source.Tools(t.Context(), tool.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,11 @@ func TestSpecs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listing, err := builtin.NewFiles(files(t)).Tools(t.Context(), tool.Scope{})
+	source, err := builtin.New(builtin.Options{Files: files(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listing, err := source.Tools(t.Context(), tool.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}

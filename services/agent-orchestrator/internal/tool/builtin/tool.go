@@ -61,7 +61,7 @@ func refused(ctx context.Context, err error) (tool.Result, error) {
 
 // Specs are all tools of the package, of which each run has its own.
 func Specs() (specs []tool.Spec) {
-	files, _ := NewFiles(nil).Tools(nil, tool.Scope{}) //nolint:staticcheck // it asks nobody
+	files, _ := new(FileSource).Tools(nil, tool.Scope{}) //nolint:staticcheck // it asks nobody
 	for _, t := range append(append(files.Tools, new(Todos).Tools(nil)...), NewTask(nil), NewFind(nil)) {
 		specs = append(specs, t.Spec())
 	}

@@ -554,7 +554,10 @@ func TestListingWaitsForWhoIsAboutToCome(t *testing.T) {
 // Without a gateway a run starts nevertheless, and is told why it has no tools.
 func TestNoGateway(t *testing.T) {
 	t.Parallel()
-	s := connector.New(unreachable{})
+	s, err := connector.New(connector.Options{Gateways: unreachable{}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	connector.Hurry(s, 0, 0, 0)
 	listing := gather(t, s, scope("s", ""))
 	if len(listing.Tools) != 0 || len(listing.Problems) != 1 || !listing.Stale() {
@@ -575,7 +578,10 @@ func TestNotLookedUp(t *testing.T) {
 		"a gateway's fault": {status.Error(codes.Internal, "internal error"), true},
 		"a wrong question":  {status.Error(codes.InvalidArgument, "session_id is too long"), false},
 	} {
-		s := connector.New(silent{err: tt.err})
+		s, err := connector.New(connector.Options{Gateways: silent{err: tt.err}})
+		if err != nil {
+			t.Fatal(err)
+		}
 		connector.Hurry(s, 0, 0, 0)
 		listing := gather(t, s, scope("s", ""))
 		if len(listing.Tools) != 0 || len(listing.Problems) != 1 || (listing.Unlisted != nil) != tt.again {

@@ -70,7 +70,10 @@ func serve(t *testing.T, nodes ...*nodev1.Node) (*gateway, *connector.Source) {
 		}
 	})
 	testkit.Eventually(t, 10*time.Second, func() bool { return client.Ready(t.Context()) == nil }, "the gateway is connected")
-	source := connector.New(client)
+	source, err := connector.New(connector.Options{Gateways: client})
+	if err != nil {
+		t.Fatal(err)
+	}
 	connector.Hurry(source, 150*time.Millisecond, 150*time.Millisecond, 0)
 	return g, source
 }

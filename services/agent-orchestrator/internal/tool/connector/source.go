@@ -12,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -35,8 +36,19 @@ type Source struct {
 	patience patience
 }
 
-// New returns a Source.
-func New(gateways Gateways) *Source { return &Source{gateways: gateways, patience: usual} }
+// Options of a Source.
+type Options struct {
+	// Gateways reach the nodes; required.
+	Gateways Gateways
+}
+
+// New checks the options and returns a Source.
+func New(o Options) (*Source, error) {
+	if err := options.Require("connector", map[string]bool{"Gateways": o.Gateways == nil}); err != nil {
+		return nil, err
+	}
+	return &Source{gateways: o.Gateways, patience: usual}, nil
+}
 
 // Tools implements [tool.Source]. In plan mode there are none, and in ask mode nobody is told to use them: they would not run
 // (approval.Policy.Offer).

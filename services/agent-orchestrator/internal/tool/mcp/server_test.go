@@ -151,7 +151,11 @@ func source(t *testing.T, change func(*mcp.Options)) *mcp.Source {
 	if change != nil {
 		change(&o)
 	}
-	return mcp.NewSource(o)
+	s, err := mcp.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func request(servers ...*agentv1.McpServer) tool.Scope {

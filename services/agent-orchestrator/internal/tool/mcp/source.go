@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -37,7 +39,7 @@ type Server struct {
 
 // Options of a [Source].
 type Options struct {
-	// Guard is the way to servers over HTTP.
+	// Guard is the way to servers over HTTP; required.
 	Guard *netguard.Guard
 	// Saved may be nil.
 	Saved Saved
@@ -55,13 +57,19 @@ type Source struct {
 	opts Options
 }
 
-// NewSource returns a Source.
-func NewSource(o Options) *Source {
+// New checks the options and returns a Source.
+func New(o Options) (*Source, error) {
+	if err := errors.Join(
+		options.Require("mcp", map[string]bool{"Guard": o.Guard == nil}),
+		options.NotNegative("mcp", map[string]int64{"ConnectTimeout": int64(o.ConnectTimeout)}),
+	); err != nil {
+		return nil, err
+	}
 	if o.ConnectTimeout == 0 {
 		o.ConnectTimeout = connectTimeout
 	}
 	o.Logger = obs.OrDiscard(o.Logger)
-	return &Source{opts: o}
+	return &Source{opts: o}, nil
 }
 
 // Tools connects to the servers of the request, and the user's saved ones, and returns what they have. A server of the

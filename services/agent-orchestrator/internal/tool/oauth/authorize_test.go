@@ -24,7 +24,7 @@ func known(t *testing.T, pages ...string) *oauth.Source {
 		*creds = oauth.Credentials{ClientID: "the id", ClientSecret: "the secret"}
 	}
 	c.RedirectURIs = pages
-	s, err := oauth.NewSource(c, nil, nil)
+	s, err := oauth.New(oauth.Options{Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}

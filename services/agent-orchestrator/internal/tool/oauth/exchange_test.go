@@ -94,7 +94,7 @@ func TestExchangeRefused(t *testing.T) {
 	var c oauth.Config
 	c.GitHub.OAuthURL, c.GitHub.APIURL, c.Slack.URL, c.Notion.URL = p.URL, p.URL, p.URL, p.URL
 	c.Google.AuthURL, c.Google.OAuthURL, c.Google.GmailURL, c.Google.DriveURL = p.URL, p.URL, p.URL, p.URL
-	unknown, err := oauth.NewSource(c, nil, nil)
+	unknown, err := oauth.New(oauth.Options{Config: c})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestExchangeRefused(t *testing.T) {
 	if _, err := sourceAt(t, "http://"+nobody.Addr().String(), nil).Exchange(t.Context(), "gmail", "C", "u", ""); !errors.Is(err, errs.AgentUnavailable) {
 		t.Errorf("nobody there: %v", err)
 	}
-	if _, err := oauth.NewSource(oauth.Config{}, nil, nil); err == nil {
+	if _, err := oauth.New(oauth.Options{}); err == nil {
 		t.Error("no address is taken for one")
 	}
 }

@@ -86,7 +86,7 @@ func sourceAt(t *testing.T, address string, saved oauth.Saved) *oauth.Source {
 	c.Google.Credentials, c.Google.AuthURL, c.Google.OAuthURL, c.Google.GmailURL, c.Google.DriveURL = known, address, address, address, address
 	c.Slack.Credentials, c.Slack.URL = known, address
 	c.Notion.Credentials, c.Notion.URL = known, address
-	s, err := oauth.NewSource(c, saved, nil)
+	s, err := oauth.New(oauth.Options{Config: c, Saved: saved})
 	if err != nil {
 		t.Fatal(err)
 	}

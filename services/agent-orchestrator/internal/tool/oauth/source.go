@@ -35,9 +35,18 @@ type Source struct {
 	log       *slog.Logger
 }
 
-// NewSource returns a Source; saved and the logger may be nil.
-func NewSource(c Config, saved Saved, logger *slog.Logger) (*Source, error) {
-	if err := c.Validate(); err != nil {
+// Options of a Source.
+type Options struct {
+	Config Config
+	// Saved are the users' saved grants; may be nil.
+	Saved Saved
+	// Logger hears of providers that fail; nil discards.
+	Logger *slog.Logger
+}
+
+// New checks the options and returns a Source.
+func New(o Options) (*Source, error) {
+	if err := o.Config.Validate(); err != nil {
 		return nil, err
 	}
 	// The addresses are the operator's, so all are allowed; the guard keeps tokens from other origins.
@@ -45,7 +54,9 @@ func NewSource(c Config, saved Saved, logger *slog.Logger) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{providers: c.providers(), redirects: c.RedirectURIs, saved: saved, guard: guard, http: guard.Client(), log: obs.OrDiscard(logger)}
+	s := &Source{
+		providers: o.Config.providers(), redirects: o.Config.RedirectURIs, saved: o.Saved, guard: guard, http: guard.Client(), log: obs.OrDiscard(o.Logger),
+	}
 	for _, p := range s.providers {
 		for _, address := range []string{p.authURL, p.tokenURL, p.api} {
 			if err := guard.Check(address); err != nil {

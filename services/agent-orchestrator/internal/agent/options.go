@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
@@ -33,8 +35,10 @@ type Sealer interface {
 	Open(purpose seal.Purpose, user ids.UserID, sealed []byte) ([]byte, error)
 }
 
-// Deps are the parts that an Engine works with.
-type Deps struct {
+// Options are what an Engine works with. All parts are required, unless they say otherwise.
+type Options struct {
+	Config Config
+
 	Journal   Journal
 	Leases    Leases
 	Decisions Decisions
@@ -49,9 +53,17 @@ type Deps struct {
 	Publisher journal.Publisher
 	Sealer    Sealer
 
-	Logger  *slog.Logger
-	Metrics prometheus.Registerer
-	Tracing *obs.Tracing // nil makes no spans
+	Logger  *slog.Logger          // nil discards
+	Metrics prometheus.Registerer // nil registers none
+	Tracing *obs.Tracing          // nil makes no spans
+}
+
+// validate reports what cannot work.
+func (o Options) validate() error {
+	return errors.Join(options.Require("agent", map[string]bool{
+		"Journal": o.Journal == nil, "Leases": o.Leases == nil, "Decisions": o.Decisions == nil, "Model": o.Model == nil,
+		"Files": o.Files == nil, "Publisher": o.Publisher == nil, "Sealer": o.Sealer == nil, "Config.Owner": o.Config.Owner == "",
+	}), o.Config.validate())
 }
 
 // Config is what an operator may change. Zero values stand for the documented defaults.
@@ -73,7 +85,7 @@ type Config struct {
 	ToolTokens int
 	// DecideWithin is how long an interrupt waits; 0 means 24 h.
 	DecideWithin time.Duration
-	// Owner is this pod's name in the store.
+	// Owner is this pod's name in the store; required.
 	Owner string
 	// LeaseFor is how long a lease lasts without renewal; it is renewed three times in that time. 0 means 5 s.
 	LeaseFor time.Duration
@@ -81,6 +93,16 @@ type Config struct {
 	AdoptEvery time.Duration
 	// CallGrace is how long a call in progress may go on when the pod stops; 0 means 5 s.
 	CallGrace time.Duration
+}
+
+// validate reports what cannot work.
+func (c Config) validate() error {
+	return options.NotNegative("agent", map[string]int64{
+		"Config.DefaultWindow": int64(c.DefaultWindow), "Config.MaxRuns": int64(c.MaxRuns), "Config.RunsPerUser": int64(c.RunsPerUser),
+		"Config.MaxSteps": int64(c.MaxSteps), "Config.ResultBytes": int64(c.ResultBytes), "Config.ToolTokens": int64(c.ToolTokens),
+		"Config.DecideWithin": int64(c.DecideWithin), "Config.LeaseFor": int64(c.LeaseFor), "Config.AdoptEvery": int64(c.AdoptEvery),
+		"Config.CallGrace": int64(c.CallGrace),
+	})
 }
 
 func (c Config) withDefaults() Config {
