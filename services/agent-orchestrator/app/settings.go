@@ -1,6 +1,19 @@
 package app
 
-import "github.com/hecaton-dev/hecaton/pkg/security/auth"
+import (
+	"log/slog"
+
+	"github.com/hecaton-dev/hecaton/pkg/process/program"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+)
+
+// Program is an agent-orchestrator as a program of its own.
+var Program = program.Program[Settings]{
+	Name: service,
+	New: func(s Settings, log *slog.Logger, version string) (program.App, error) {
+		return New(s.Config, Options{Logger: log, Version: version})
+	},
+}
 
 // Settings are the configuration of an agent-orchestrator that is a program of its own.
 type Settings struct {
@@ -10,3 +23,8 @@ type Settings struct {
 
 // Validate refuses to believe callers from other machines who prove nothing.
 func (s Settings) Validate() error { return s.Door.CheckBeyondLoopback(s.Services, s.GRPCAddr) }
+
+// Process implements [program.Settings].
+func (s Settings) Process() program.Process {
+	return program.Process{AdminAddr: s.AdminAddr, Log: s.Log}
+}

@@ -2,9 +2,21 @@ package app
 
 import (
 	"fmt"
+	"log/slog"
 
+	"github.com/hecaton-dev/hecaton/pkg/process/heap"
+	"github.com/hecaton-dev/hecaton/pkg/process/program"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 )
+
+// Program is a gateway as a program of its own.
+var Program = program.Program[Settings]{
+	Name: service,
+	New: func(s Settings, log *slog.Logger, version string) (program.App, error) {
+		return New(s.Config, Options{Logger: log, Version: version})
+	},
+	Headroom: heap.Headroom,
+}
 
 // Settings are the configuration of a gateway that is a program of its own.
 type Settings struct {
@@ -21,4 +33,9 @@ func (s Settings) Validate() error {
 		return fmt.Errorf("with --auth-mode jwt, %w", err)
 	}
 	return nil
+}
+
+// Process implements [program.Settings].
+func (s Settings) Process() program.Process {
+	return program.Process{AdminAddr: s.AdminAddr, Log: s.Log}
 }

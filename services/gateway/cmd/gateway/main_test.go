@@ -14,6 +14,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/services/gateway/app"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -43,7 +44,7 @@ func TestStrangersOnGRPC(t *testing.T) {
 			defer stop()
 			out := &firstWords{serves: make(chan string, 1)}
 			ended := make(chan error, 1)
-			go func() { ended <- run(ctx, append(tt.args, base...), tt.environ, out) }()
+			go func() { ended <- app.Program.Run(ctx, append(tt.args, base...), tt.environ, out, version) }()
 			if tt.refused {
 				if err := <-ended; err == nil || !strings.Contains(err.Error(), "--open-services") {
 					t.Errorf("got %v", err)
@@ -66,17 +67,17 @@ func TestStrangersOnGRPC(t *testing.T) {
 
 func TestHealthcheck(t *testing.T) {
 	t.Parallel()
-	program := func(args, environ []string) error { return run(t.Context(), args, environ, nil) }
+	program := func(args, environ []string) error { return app.Program.Run(t.Context(), args, environ, nil, version) }
 	testkit.Healthcheck(t, program, "JWT_SECRET="+strings.Repeat("s", 32), "SERVICE_TOKEN=a-token-for-services")
 }
 
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"--help"}, nil, &out); !errors.Is(err, config.ErrHelp) || !strings.Contains(out.String(), "--open-services") {
+	if err := app.Program.Run(t.Context(), []string{"--help"}, nil, &out, version); !errors.Is(err, config.ErrHelp) || !strings.Contains(out.String(), "--open-services") {
 		t.Errorf("%v: %s", err, &out)
 	}
-	err := run(t.Context(), []string{"--http-adr", ":1"}, []string{"HECATON_CONFG=x"}, &out)
+	err := app.Program.Run(t.Context(), []string{"--http-adr", ":1"}, []string{"HECATON_CONFG=x"}, &out, version)
 	if err == nil || !strings.Contains(err.Error(), "--http-addr") || !strings.Contains(err.Error(), "HECATON_CONFIG") {
 		t.Errorf("got %v", err)
 	}

@@ -9,10 +9,11 @@ import (
 	"os"
 	"strings"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
+	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 )
 
 // Env is what a command is given.
@@ -56,9 +57,9 @@ func commands() []command {
 		{"token", "", "mint a user's token with the gateways' key", mintToken},
 		{"drain", "", "empty gateways before they are stopped", drain},
 		{"bench", "", "put a cluster under load and say what became of every call", runBench},
-		{"gateway", "", "run one gateway alone", runGateway},
-		{"node-registry", "", "run one node-registry alone", runRegistry},
-		{"agent-orchestrator", "", "run one agent-orchestrator alone", runOrchestrator},
+		{"gateway", "", "run one gateway alone", alone(gateway.Program)},
+		{"node-registry", "", "run one node-registry alone", alone(registry.Program)},
+		{"agent-orchestrator", "", "run one agent-orchestrator alone", alone(orchestrator.Program)},
 		{"healthcheck", "", "fail unless a service on this machine is ready", healthcheck},
 		{"version", "", "say which build this is", printVersion},
 	}
@@ -117,19 +118,8 @@ func (e Env) load(name string, cfg any, positional *[]string) error {
 	return err
 }
 
-// logger writes to standard error, and so does whatever library would write there unasked.
-func (e Env) logger(c obs.LogConfig) *slog.Logger {
-	log := obs.NewLogger(e.Stderr, c.Level, c.Format)
-	redis.SetLogger(redisLog{log})
-	return log
-}
-
-// redisLog takes what go-redis would print as plain text; what fails is said by who asked Redis.
-type redisLog struct{ log *slog.Logger }
-
-func (r redisLog) Printf(ctx context.Context, format string, args ...any) {
-	r.log.DebugContext(ctx, fmt.Sprintf(format, args...), "from", "redis client")
-}
+// logger writes to standard error.
+func (e Env) logger(c obs.LogConfig) *slog.Logger { return obs.NewLogger(e.Stderr, c.Level, c.Format) }
 
 // quiet is how a program logs whose output is for people.
 var quiet = obs.LogConfig{Level: slog.LevelWarn, Format: obs.Text}
