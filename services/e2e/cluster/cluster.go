@@ -44,6 +44,8 @@ type Options struct {
 	RedisURL, NATSURL string
 	// Gateway changes the configuration of gateway i before it starts.
 	Gateway func(i int, c *gateway.Config)
+	// NewGateway makes the gateways of this process; nil stands for [gateway.New].
+	NewGateway func(gateway.Config, gateway.Options) (*gateway.App, error)
 	// Limits has the limits of users as they are by default; most tests make more load as one user.
 	Limits bool
 	// Registry changes the configuration of every registry.
@@ -191,7 +193,11 @@ func (c *Cluster) StartGateway(change ...func(*gateway.Config)) *Gateway {
 	for _, f := range change {
 		f(&cfg)
 	}
-	app, err := gateway.New(cfg, gateway.Options{Logger: c.logger()})
+	start := gateway.New
+	if c.opts.NewGateway != nil {
+		start = c.opts.NewGateway
+	}
+	app, err := start(cfg, gateway.Options{Logger: c.logger()})
 	must(c.t, err)
 	g := &Gateway{}
 	g.run(c.t, app.Run, app.Started())

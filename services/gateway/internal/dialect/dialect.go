@@ -50,8 +50,8 @@ type Kind struct {
 	// dropped.
 	Binary bool
 
-	// Identify reads who connects from the request of the upgrade. It must not believe more than the request says: the server
-	// checks the user's token.
+	// Identify reads who connects from the request of the upgrade; nil where the first frame has to say it. The server checks
+	// the user's token.
 	Identify func(r *http.Request) (Identity, *Refusal)
 	// Greet reads who connects from the first frame, where Identify named no user; nil where the request has to name one.
 	Greet func(first []byte) (Identity, *Refusal)

@@ -26,7 +26,11 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this pod is shutting down, connect again", http.StatusServiceUnavailable)
 		return
 	}
-	id, refusal := d.kind.Identify(r)
+	var id Identity
+	var refusal *Refusal
+	if d.kind.Identify != nil {
+		id, refusal = d.kind.Identify(r)
+	}
 	if refusal == nil && id.User == "" && d.kind.Greet != nil {
 		d.await(w, r)
 		return

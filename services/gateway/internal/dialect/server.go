@@ -49,6 +49,9 @@ func New(cfg Config, dialects ...Dialect) (*Server, error) {
 		p := d.New(cfg.Env)
 		s.protocols = append(s.protocols, p)
 		for _, k := range d.Kinds {
+			if k.Identify == nil && k.Greet == nil {
+				return nil, fmt.Errorf("dialect %s: nothing says who a client of the kind %q is: set Identify, Greet or both", d.Name, k.Name)
+			}
 			pattern := "GET " + k.Path
 			if names[k.Name] || s.routes[pattern] != nil {
 				return nil, fmt.Errorf("dialect %s: another kind of client has the name %q or the path %q", d.Name, k.Name, k.Path)
