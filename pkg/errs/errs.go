@@ -15,19 +15,19 @@ type Error struct {
 	Message string
 	// Nodes are what to choose from, with [RequiresSelection].
 	Nodes []*nodev1.Node
-	// Limit is which limit of the user was met, with [RateLimited], [RunsLimited] and [StorageFull].
+	// Limit is the limit that the user has reached, with [RateLimited], [RunsLimited] and [StorageFull].
 	Limit *LimitMet
-	// Err is the cause, where there is one; it stays on this side of the wire, since it may name addresses.
+	// Err is the cause, if there is one. It is never sent to a peer, since it may name addresses.
 	Err error
 
 	local bool // whether Err says more than Message: it was not made from what a peer sent
 }
 
-// causeSuffix is how a format ends that wraps a cause.
+// causeSuffix ends a format that wraps a cause.
 const causeSuffix = ": %w"
 
-// New returns an Error with a message for people. A format that ends with ": %w" wraps a cause, of which the message
-// says nothing.
+// New returns an Error with a message for people. A format that ends with ": %w" wraps a cause, which is not part of the
+// message.
 func New(reason Reason, format string, args ...any) *Error {
 	e := &Error{Reason: reason}
 	if said, ok := strings.CutSuffix(format, causeSuffix); ok && len(args) > 0 {
@@ -40,7 +40,7 @@ func New(reason Reason, format string, args ...any) *Error {
 	return e
 }
 
-// Error is for logs on this side of the wire: it has the cause, too.
+// Error is for logs of this process: it includes the cause.
 func (e *Error) Error() string {
 	said := string(e.Reason)
 	if e.Message != "" {

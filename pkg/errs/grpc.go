@@ -37,7 +37,7 @@ func (e *Error) GRPCStatus() *status.Status {
 	return with
 }
 
-// FromGRPC returns the Error that a peer sent as a status, or err as it is where it is none of ours.
+// FromGRPC returns the Error that a peer sent as a status, or err itself if it did not come from this package.
 func FromGRPC(err error) error {
 	if err == nil {
 		return nil
@@ -72,7 +72,7 @@ func FromGRPC(err error) error {
 	return e
 }
 
-// Failure returns e as the message that stands for it on a stream of many calls. A call that was refused was not delivered.
+// Failure returns the message that carries e on a stream of many calls. A call that was refused was not delivered.
 func (e *Error) Failure() *toolv1.Failure {
 	outcome := e.Class()
 	if outcome == Refused {

@@ -9,8 +9,9 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// LimitMet says which limit of a user a request met. It is told alike in REST (RateLimit-* and Retry-After), in a gRPC status
-// (metadata of google.rpc.ErrorInfo, and google.rpc.RetryInfo), and on streams of many calls (hecaton.tool.v1.LimitMet).
+// LimitMet says which limit of a user a request has reached. It is told alike in REST (RateLimit-* and Retry-After), in a
+// gRPC status (metadata of google.rpc.ErrorInfo, and google.rpc.RetryInfo), and on streams of many calls
+// (hecaton.tool.v1.LimitMet).
 type LimitMet struct {
 	// Name of the limit, such as "calls".
 	Name string
@@ -21,7 +22,7 @@ type LimitMet struct {
 	RetryAfter time.Duration
 }
 
-// Headers tells m in an HTTP answer, in whole seconds, which are rounded up.
+// Headers writes m to an HTTP answer, with times in whole seconds, rounded up.
 func (m *LimitMet) Headers(h http.Header) {
 	seconds := strconv.FormatInt(m.seconds(), 10)
 	h.Set("Retry-After", seconds)
@@ -30,7 +31,7 @@ func (m *LimitMet) Headers(h http.Header) {
 	h.Set("RateLimit-Reset", seconds)
 }
 
-// seconds is at least 1: who comes back at once would only be refused again.
+// seconds is at least 1: a client that repeats the request at once would be refused again.
 func (m *LimitMet) seconds() int64 { return max(1, int64((m.RetryAfter+time.Second-1)/time.Second)) }
 
 // The members of ErrorInfo's metadata.
@@ -52,7 +53,7 @@ func (m *LimitMet) retryInfo() *errdetails.RetryInfo {
 	return &errdetails.RetryInfo{RetryDelay: durationpb.New(m.RetryAfter)}
 }
 
-// readLimit is the inverse of describe and retryInfo; nil where the metadata tell of no limit.
+// readLimit is the inverse of describe and retryInfo; nil where the metadata has no limit.
 func readLimit(metadata map[string]string, retry *errdetails.RetryInfo) *LimitMet {
 	if metadata[metaName] == "" {
 		return nil

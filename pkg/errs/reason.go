@@ -8,7 +8,7 @@ const (
 	NotDelivered Class = "not_delivered"
 	// Unknown: the node may have run the call; nothing but the caller may try again.
 	Unknown Class = "unknown"
-	// Refused: the server has answered that it does not do what was asked; it has changed nothing.
+	// Refused: the server did not serve the request, and has changed nothing.
 	Refused Class = "refused"
 )
 
@@ -35,7 +35,7 @@ const (
 	Cancelled        Reason = "CANCELLED"
 )
 
-// The reasons of class [Refused]. What the request says is wrong by itself:
+// The reasons of class [Refused]. The request itself is not valid:
 const (
 	InvalidArgument Reason = "INVALID_ARGUMENT"
 	ModelMissing    Reason = "MODEL_MISSING"
@@ -43,14 +43,14 @@ const (
 	FileTooLarge    Reason = "FILE_TOO_LARGE"
 )
 
-// Where it comes from, or the form it comes in, is one that a web page can make a browser send:
+// A web page could have made a browser send the request:
 const (
 	HostRefused        Reason = "HOST_REFUSED"
 	OriginRefused      Reason = "ORIGIN_REFUSED"
 	ContentTypeRefused Reason = "CONTENT_TYPE_REFUSED"
 )
 
-// What it names does not exist, or is another user's; the answer does not tell which:
+// What the request names does not exist, or is another user's; the answer does not tell which:
 const (
 	SessionNotFound Reason = "SESSION_NOT_FOUND"
 	ToolNotFound    Reason = "TOOL_NOT_FOUND"
@@ -58,7 +58,7 @@ const (
 	NodeNotFound    Reason = "NODE_NOT_FOUND"
 )
 
-// The state of what it names forbids it:
+// The state of what the request names does not allow it:
 const (
 	RunActive       Reason = "RUN_ACTIVE"
 	Interrupted     Reason = "INTERRUPTED"
@@ -69,7 +69,7 @@ const (
 	LimitReached    Reason = "LIMIT_REACHED"
 )
 
-// A limit of the user is met:
+// The user has reached a limit:
 const (
 	RunsLimited Reason = "RUNS_LIMITED"
 	StorageFull Reason = "STORAGE_FULL"
@@ -83,7 +83,7 @@ const (
 	DigestDiffers   Reason = "DIGEST_DIFFERS"
 )
 
-// Nothing is wrong with the request:
+// The request is fine, but the server cannot serve it:
 const (
 	AgentUnavailable Reason = "AGENT_UNAVAILABLE"
 	Internal         Reason = "INTERNAL"

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// row is what one reason means elsewhere.
+// row maps one reason to its class, HTTP status, gRPC code and title.
 type row struct {
 	class Class
 	http  int
@@ -25,7 +25,7 @@ var table = map[Reason]row{
 	TooLarge:          {NotDelivered, http.StatusConflict, codes.InvalidArgument, "The call is too large"},
 	BusUnavailable:    {NotDelivered, http.StatusServiceUnavailable, codes.Unavailable, "The cluster cannot route calls right now"},
 	Draining:          {NotDelivered, http.StatusServiceUnavailable, codes.Unavailable, "This pod is shutting down"},
-	RateLimited:       {NotDelivered, http.StatusTooManyRequests, codes.ResourceExhausted, "A limit of this user was met"},
+	RateLimited:       {NotDelivered, http.StatusTooManyRequests, codes.ResourceExhausted, "The user has reached a limit"},
 	ToolTimeout:       {Unknown, http.StatusGatewayTimeout, codes.DeadlineExceeded, "The node did not answer in time"},
 	NodeDisconnected:  {Unknown, http.StatusGatewayTimeout, codes.Aborted, "The node disconnected during the call"},
 	HolderLost:        {Unknown, http.StatusGatewayTimeout, codes.Aborted, "The pod that held the node was lost during the call"},
@@ -42,20 +42,20 @@ var table = map[Reason]row{
 	ToolNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such tool"},
 	FileNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such file"},
 	NodeNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such node"},
-	RunActive:          {Refused, http.StatusConflict, codes.Aborted, "The session has a run that is active"},
-	Interrupted:        {Refused, http.StatusConflict, codes.Aborted, "The session waits for a decision"},
-	NotInterrupted:     {Refused, http.StatusConflict, codes.Aborted, "The session waits for no decision"},
-	AlreadyDecided:     {Refused, http.StatusConflict, codes.Aborted, "This was decided before"},
-	ApprovalExpired:    {Refused, http.StatusConflict, codes.Aborted, "The time to decide is over"},
+	RunActive:          {Refused, http.StatusConflict, codes.Aborted, "The session has an active run"},
+	Interrupted:        {Refused, http.StatusConflict, codes.Aborted, "The session is waiting for a decision"},
+	NotInterrupted:     {Refused, http.StatusConflict, codes.Aborted, "The session is not waiting for a decision"},
+	AlreadyDecided:     {Refused, http.StatusConflict, codes.Aborted, "The call was already decided"},
+	ApprovalExpired:    {Refused, http.StatusConflict, codes.Aborted, "The time to decide has expired"},
 	NameTaken:          {Refused, http.StatusConflict, codes.AlreadyExists, "The name is taken"},
-	LimitReached:       {Refused, http.StatusConflict, codes.Aborted, "There may be no more of these"},
-	RunsLimited:        {Refused, http.StatusTooManyRequests, codes.ResourceExhausted, "This user has as many runs as one may have"},
-	StorageFull:        {Refused, http.StatusTooManyRequests, codes.ResourceExhausted, "This user's files take all the room that they may"},
-	UnknownCall:        {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision names a call that does not wait"},
+	LimitReached:       {Refused, http.StatusConflict, codes.Aborted, "The limit is reached"},
+	RunsLimited:        {Refused, http.StatusTooManyRequests, codes.ResourceExhausted, "The user has too many active runs"},
+	StorageFull:        {Refused, http.StatusTooManyRequests, codes.ResourceExhausted, "The user's file storage is full"},
+	UnknownCall:        {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision names a call that is not waiting"},
 	MissingDecision:    {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is missing"},
 	InvalidDecision:    {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is not valid"},
-	DigestDiffers:      {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "The decision is about something else"},
-	AgentUnavailable:   {Refused, http.StatusServiceUnavailable, codes.Unavailable, "The agent server cannot serve right now"},
+	DigestDiffers:      {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "The decision is for a different call than the one shown"},
+	AgentUnavailable:   {Refused, http.StatusServiceUnavailable, codes.Unavailable, "The agent server is not available"},
 	Internal:           {Refused, http.StatusInternalServerError, codes.Internal, "Internal error"},
 }
 

@@ -13,17 +13,17 @@ type timing struct {
 	silence time.Duration
 	// dial bounds the handshake, register the wait for `registered`.
 	dial, register time.Duration
-	// renew is how long after a new token was asked for in vain it is asked for again.
+	// renew is the pause before a new token is asked for again, after an attempt that failed.
 	renew time.Duration
-	// heard is how long after it was given up a gateway may still take such a connection for the node's newest: a pod hears
-	// of that with a heartbeat, half a minute later.
+	// heard is how long a connection that the node has given up may still count as its newest at a gateway, which learns the
+	// truth with a heartbeat, half a minute later.
 	heard time.Duration
 	// write bounds one frame: 10 MiB in a minute is what a 1.4 Mbit/s uplink carries.
 	write time.Duration
 	// leave bounds how long the last answers may take to be written when the node stops.
 	leave time.Duration
-	// orphan is how long callers wait by default (docs/protocols/zeus-nodes.md#calls): who called over a connection that is
-	// gone has given up by then.
+	// orphan is how long a call goes on after its connection was lost: callers wait no longer by default
+	// (docs/protocols/zeus-nodes.md#calls).
 	orphan time.Duration
 	// retryBase is the first and retryMax the greatest ceiling of a pause before connecting again.
 	retryBase, retryMax time.Duration

@@ -19,7 +19,7 @@ var (
 	errRunning   = errors.New("the call is being executed already")
 	errExecuted  = errors.New("the call was received before; a call is executed at most once")
 	errBusy      = errors.New("the node is busy; try again later")
-	errUnstarted = errors.New("it ended before it was begun")
+	errUnstarted = errors.New("the call ended before it started")
 	errStopping  = errors.New("the node is stopping")
 )
 
@@ -130,7 +130,7 @@ func (c *calls) cancelCall(id callID, cause error) bool {
 	return call != nil
 }
 
-// disown gives the calls of a lost connection the time that their callers would at most have waited.
+// disown lets the calls of a lost connection run for as long as their callers would have waited at most.
 func (c *calls) disown(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

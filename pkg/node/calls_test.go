@@ -80,7 +80,7 @@ func TestCancelledWhileWaitingNeverRuns(t *testing.T) {
 	receive(t, tool.begun)
 	p.write(callText("second", "gate"))
 	p.write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"second","reason":"late"}}`)
-	p.expect(`{"jsonrpc":"2.0","id":"second","error":{"code":-32603,"message":"Tool execution failed: it ended before it was begun: cancelled by the caller: late"}}`)
+	p.expect(`{"jsonrpc":"2.0","id":"second","error":{"code":-32603,"message":"Tool execution failed: the call ended before it started: cancelled by the caller: late"}}`)
 	close(tool.release)
 	p.expect(answerText("first", "released"))
 	p.quiet()

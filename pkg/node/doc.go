@@ -12,12 +12,13 @@
 //   - A handler's context ends when its caller cancels, when [Node.Run] is asked to stop, and one minute after the call's
 //     connection was lost: no caller of a call without a deadline of its own would still be waiting.
 //   - A handler that panics fails its own call only.
-//   - A lost connection is dialled again with full-jitter backoff for as long as that can help. What another attempt
-//     cannot change ends [Node.Run] with a typed error: [ErrMissingID], [ErrNotAllowed], [ErrTooManyNodes],
-//     [ErrSuperseded], [RegisterError]. What superseded a node within a minute of an attempt that it gave up may be that
-//     attempt, of which a busy gateway heard late: it comes back once.
-//   - A connection outlives the token that it was opened with: a new one is asked for and shown in time. Where there is none,
-//     the gateway closes the connection, and the next one needs a token that is good, or Run ends with [ErrNotAllowed].
+//   - A lost connection is dialled again with full-jitter backoff for as long as that can help. What another attempt cannot
+//     change ends [Node.Run] with a typed error: [ErrMissingID], [ErrNotAllowed], [ErrTooManyNodes], [ErrSuperseded],
+//     [RegisterError]. A node that is superseded within a minute after it gave up an attempt connects once more: that
+//     attempt, which a busy gateway served late, may be what superseded it.
+//   - A connection outlives the token that it was opened with: the node asks for a new one and shows it in time. Without a
+//     new one the gateway closes the connection; then the next attempt needs a valid token, or Run ends with
+//     [ErrNotAllowed].
 //   - [Node.Run] returns after its last handler has, so no goroutine outlives it. A handler that ignores its context
 //     keeps it waiting.
 package node

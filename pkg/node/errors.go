@@ -7,7 +7,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// What another attempt to connect cannot change. Run returns an error that wraps one of them.
+// Errors that another attempt to connect cannot change. Run returns an error that wraps one of them.
 var (
 	// ErrMissingID: the gateway found no user id in the connection's parameters (close code 4001).
 	ErrMissingID = errors.New("the gateway found no user id")
@@ -19,7 +19,7 @@ var (
 	ErrSuperseded = errors.New("another connection has taken this node's id")
 )
 
-// ErrRan is what the second Run of a node returns.
+// ErrRan is returned by the second Run of a node.
 var ErrRan = errors.New("the node has been run already; make a new one")
 
 // ErrConnectionLost is the cause ([context.Cause]) of the end of a call whose connection was lost a minute ago; its caller
@@ -30,9 +30,9 @@ var ErrConnectionLost = errors.New("the connection of the call was lost")
 // new one nevertheless, and close the one that the node makes instead.
 var errAbandoned = errors.New("not answered in time")
 
-// errTokenOver: a gateway that had let the node in does not any more, since its token is over. The next attempt shows what
-// Token has by then, and tells whether that will do.
-var errTokenOver = errors.New("the token has come to its end")
+// errTokenOver: the gateway closed the connection because the node's token has expired. The next attempt asks Token for a
+// new one.
+var errTokenOver = errors.New("the token has expired")
 
 // The close codes of docs/protocols/zeus-nodes.md#close-codes that a node acts on.
 const (

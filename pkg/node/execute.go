@@ -21,7 +21,7 @@ func (s *session) call(ctx context.Context, f callFrame) {
 	callCtx, active, err := s.node.calls.begin(ctx, s, f.id)
 	switch {
 	case errors.Is(err, errRunning):
-		// An error now would end the first one's wait; the first one's answer serves both.
+		// An error would end the wait for the first one, whose answer serves both.
 		s.node.opts.Logger.WarnContext(ctx, "call received twice", "call", f.call.ID)
 		return
 	case err != nil:
@@ -64,7 +64,7 @@ func (s *session) execute(ctx context.Context, f callFrame, tool Handler) []byte
 	return frame
 }
 
-// endOf says why a call's context ended. Whatever gave no cause of its own is Run's.
+// endOf says why a call's context ended. Without a cause of its own, the context was ended by Run.
 func endOf(ctx context.Context) error {
 	if cause := context.Cause(ctx); !errors.Is(cause, ctx.Err()) {
 		return cause

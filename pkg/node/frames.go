@@ -206,7 +206,7 @@ func displayID(id callID) string {
 	return string(id)
 }
 
-// heartbeat is always "online": "busy" would take nothing off the node, the number of tasks says more.
+// heartbeat is always "online": "busy" would not reduce the node's load, and the number of tasks says more.
 func heartbeat(tasks int) []byte {
 	return fmt.Appendf(nil, `{"type":"heartbeat","status":"online","current_tasks":%d}`, tasks)
 }

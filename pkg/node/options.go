@@ -58,7 +58,7 @@ type Options struct {
 	HTTPClient *http.Client
 	// OnState hears of every change of the connection, in order. It runs on Run's goroutine and must return soon.
 	OnState func(State)
-	// Logger hears of what the node survives. Nil discards.
+	// Logger gets the errors after which the node goes on. Nil discards them.
 	Logger *slog.Logger
 }
 

@@ -28,7 +28,7 @@ func renewal(token string, now time.Time) (time.Time, bool) {
 	return ends.Add(-min(time.Minute, max(0, ends.Sub(now))/4)), true
 }
 
-// expiry reads a JWT's exp. The signature is the gateway's business: who made the token up gains nothing by it.
+// expiry reads a JWT's exp. It does not check the signature, which is up to the gateway.
 func expiry(token string) (time.Time, bool) {
 	_, rest, _ := strings.Cut(token, ".")
 	payload, _, _ := strings.Cut(rest, ".")
@@ -69,8 +69,8 @@ func (s *session) stayKnown(ctx context.Context, known string) {
 	}
 }
 
-// show sends a token and reports whether the gateway took it. One that does not know such frames says nothing, and ends no
-// connection for its token either.
+// show sends a token and reports whether the gateway took it. A gateway that does not know such frames does not answer; it
+// does not close connections whose token has expired either.
 func (s *session) show(ctx context.Context, token string) bool {
 	frame, err := encode(struct {
 		Type  string `json:"type"`

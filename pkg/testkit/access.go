@@ -12,8 +12,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/embedded"
 )
 
-// admission is that of every server of this package: services may do what they may where they are deployed, and tests,
-// which show no credentials, what they like.
+// admission is used by every server of this package: services have the permissions that they have when deployed, and tests,
+// which show no credentials, have all.
 var admission = embedded.Admission{Passwords: access.RandomPasswords(), Open: true}
 
 // Password is that of a service on every server of this package, for servers that a test starts itself.

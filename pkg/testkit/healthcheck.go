@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Healthcheck holds a program's health check to what it promises: it asks the admin port that the program's own
-// configuration names, and fails exactly where that fails. run is the program; environ is all that it cannot do without.
+// Healthcheck tests a program's health check: it asks the admin port that the program's own configuration names, and fails
+// exactly where that fails. run is the program; environ is all that it cannot do without.
 func Healthcheck(t *testing.T, run func(args, environ []string) error, environ ...string) {
 	t.Helper()
 	well := true

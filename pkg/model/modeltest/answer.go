@@ -96,7 +96,7 @@ func text(args any) string {
 	}
 	b, err := json.Marshal(args)
 	if err != nil {
-		panic("modeltest: arguments that are no JSON: " + err.Error()) // a mistake in the test itself
+		panic("modeltest: arguments that are not JSON: " + err.Error()) // a mistake in the test itself
 	}
 	return string(b)
 }

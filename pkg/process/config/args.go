@@ -89,8 +89,8 @@ func (s *schema) flagNames() (map[string]flagValue, []string) {
 
 const fileFlag, fileVar = "-file", "_FILE"
 
-// exposed returns the flags that put a secret onto the command line, where every program of the machine can read it. An
-// address without credentials, of a server that could have some, is none.
+// exposed returns the flags that put a secret onto the command line, where every program of the machine can read it. A
+// server's address without credentials is not a secret.
 func exposed(values []flagValue) (flags []string) {
 	for _, v := range values {
 		if v.field.secret && !v.fromFile && !harmless(v.text) {

@@ -20,8 +20,8 @@
 //
 // What the package promises:
 //
-//   - Whatever is wrong is reported together, each with where it stood. An unknown flag or key names the nearest right
-//     one. A value is never guessed.
+//   - All mistakes are reported together, each with its place. An unknown flag or key names the nearest right one. A value
+//     is never guessed.
 //   - A [Secret] is never printed: not by an error, not by --help, not by fmt, slog or encoding/json. Each can come from
 //     a file instead: NAME_FILE in the environment, --name-file as a flag, name-file in the file. One line break at its
 //     end is dropped wherever it came from. Where it may be several keys, they are a list ([Secret.Keys]).

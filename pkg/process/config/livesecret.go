@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// LiveSecret is a [Secret] that may be another one later: where it came from a file, the file is read again each time that
-// it is asked for.
+// LiveSecret is a [Secret] that may change: if it came from a file, the file is read each time.
 type LiveSecret struct {
 	secret Secret
 	path   string // "" where it came from elsewhere

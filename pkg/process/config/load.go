@@ -70,7 +70,7 @@ func Load(target any, src Sources) error {
 	return errors.Join(append(problems, s.finish(errors.Join(problems...) == nil)...)...)
 }
 
-// warn says how a secret is handed over that nobody else shall read. Who cannot be told is not stopped for it.
+// warn says how to pass a secret without showing it to other programs. Failing to write the warning is not an error.
 func (src Sources) warn(s *schema, flags []string) {
 	out := src.Warn
 	if out == nil {
@@ -134,8 +134,8 @@ func (s *schema) finish(clean bool) []error {
 	return problems
 }
 
-// give sets f from text that stood at where. A secret's parse error would quote it, but its type has none. One trailing line
-// break is not part of a secret, wherever it stood.
+// give sets f from text that was found at where. A secret's parse error would quote it, but its type has none. One trailing
+// line break is not part of a secret, wherever it stood.
 func (f *field) give(where, text string) error {
 	if f.secret && text != "" {
 		if text = withoutLineBreak(text); text == "" {

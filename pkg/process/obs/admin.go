@@ -20,8 +20,8 @@ import (
 // longer is not there.
 const checkTimeout = 900 * time.Millisecond
 
-// Admin serves the admin port of one pod: /livez, /readyz, /metrics and /debug/pprof. It is for operators; it belongs on
-// an address that the public cannot reach. What else may come, [AdminDoor] says.
+// Admin serves the admin port of one pod: /livez, /readyz, /metrics and /debug/pprof. It is for operators; it belongs on an
+// address that the public cannot reach. [AdminDoor] says which requests it accepts.
 type Admin struct {
 	// static after construction
 	opts   AdminOptions

@@ -14,16 +14,16 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/webguard"
 )
 
-// AdminDoor says who may use an admin port, beside who can reach it:
+// AdminDoor says which requests an admin port accepts:
 //
 //   - Pages may not. The Host must be an IP address, which probes and scrapers use and no name leads a browser to, or
 //     localhost, or one of Hosts; another origin than the port's own is refused.
 //   - What changes the pod needs Token, unless it comes from this very machine. Without a Token nothing else can.
 //
-// Who shows the token may use any name.
+// A request with the token may use any host name.
 type AdminDoor struct {
 	Hosts []string      `conf:"admin-host" env:"ADMIN_HOSTS" help:"host name under which the admin port is reached, such as gateway.monitoring.svc; IP addresses and localhost always work; may be given more than once"`
-	Token config.Secret `conf:"admin-token" env:"ADMIN_TOKEN" help:"what must be shown to drain from another machine, at least 16 bytes; where empty nobody can"`
+	Token config.Secret `conf:"admin-token" env:"ADMIN_TOKEN" help:"bearer token that drains this pod from another machine, at least 16 bytes; if empty, only this machine can"`
 }
 
 // minAdminToken is the length of the shortest token, in bytes: enough that guessing is hopeless.

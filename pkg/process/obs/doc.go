@@ -1,5 +1,4 @@
-// Package obs is how a pod is seen from outside: logs, metrics, traces and its admin port (docs/architecture.md,
-// "Configuration and ports").
+// Package obs is how a pod is seen from outside: logs, metrics, traces and its admin port (docs/architecture.md#ports).
 //
 // Nothing here is global. Several pods may live in one process, so each has its own [prometheus.Registry], its own
 // [Tracing] and its own [Admin] server, and a nil logger or nil *Tracing is one that does nothing.

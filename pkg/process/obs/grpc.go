@@ -19,8 +19,8 @@ import (
 // long as it lives; calls that share one carry a traceparent each.
 func (t *Tracing) ServerOptions() []grpc.ServerOption { return t.serverOptions(true) }
 
-// InnerServerOptions are [Tracing.ServerOptions] that begin no trace: of a service that only others of ours ask. What
-// comes there without a trace is heartbeats and the like, and nobody looks for a trace of each.
+// InnerServerOptions are [Tracing.ServerOptions] that begin no trace, for services that only our own services call. What
+// comes without a trace there is heartbeats and the like, which need no trace each.
 func (t *Tracing) InnerServerOptions() []grpc.ServerOption { return t.serverOptions(false) }
 
 func (t *Tracing) serverOptions(begin bool) []grpc.ServerOption {

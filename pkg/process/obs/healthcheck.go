@@ -24,7 +24,7 @@ const healthcheckTimeout = checkTimeout + time.Second
 func Healthcheck[T any](ctx context.Context, src config.Sources, adminAddr func(*T) string) error {
 	var cfg struct {
 		Program T
-		Live    bool `conf:"live" help:"ask only whether the process is alive, not whether it is ready"`
+		Live    bool `conf:"live" help:"check only that the process is alive, not that it is ready"`
 	}
 	src.Program += " " + HealthcheckCommand
 	if err := config.Load(&cfg, src); err != nil {

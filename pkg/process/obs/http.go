@@ -9,9 +9,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Handler continues the trace of each request, or begins one, in a span that has the name of its route, such as
-// "POST /api/node/bind": next is, or leads to, an [http.ServeMux]. The path itself has names of users' things in it, and
-// is not told. A request that takes over its connection (a WebSocket) is one span as long as its handler runs.
+// Handler continues the trace of each request, or begins one, in a span that has the name of its route, such as "POST
+// /api/node/bind": next is, or leads to, an [http.ServeMux]. The path itself is not recorded, since it may contain names
+// that users chose. A request that takes over its connection (a WebSocket) is one span as long as its handler runs.
 func (t *Tracing) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := ExtractHTTP(r.Context(), r.Header)
@@ -44,7 +44,7 @@ func (t *Tracing) Handler(next http.Handler) http.Handler {
 	})
 }
 
-// methodOf is a request's method, of which a client may invent any.
+// methodOf is a request's method; a client may invent its own, which are not recorded.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

@@ -16,7 +16,7 @@ import (
 // TraceConfig is where a service sends its spans.
 type TraceConfig struct {
 	Endpoint string  `conf:"otlp-endpoint" env:"OTEL_EXPORTER_OTLP_ENDPOINT" help:"OTLP/HTTP collector, such as http://localhost:4318; empty turns tracing off"`
-	Ratio    float64 `conf:"trace-ratio" env:"TRACE_RATIO" default:"1" help:"share of the traces begun here that is sampled, 0 to 1; traces of callers are sampled as they say"`
+	Ratio    float64 `conf:"trace-ratio" env:"TRACE_RATIO" default:"1" help:"share of new traces that is sampled, 0 to 1; the trace of a caller is sampled if the caller samples it"`
 }
 
 // Tracing makes the spans of one pod. A nil *Tracing makes none: its methods cost nothing.
@@ -32,8 +32,8 @@ type Pod struct {
 	Version  string
 }
 
-// NewTracing returns a Tracing that sends its spans to exporter, or nil where exporter is nil. Of the traces that begin
-// here the share ratio is sampled. What the exporter fails at is logged; it never fails a call.
+// NewTracing returns a Tracing that sends its spans to exporter, or nil where exporter is nil. Of the traces that begin here
+// the share ratio is sampled. Errors of the exporter are logged and never fail a call.
 func NewTracing(pod Pod, ratio float64, exporter sdktrace.SpanExporter, log *slog.Logger) *Tracing {
 	if exporter == nil {
 		return nil

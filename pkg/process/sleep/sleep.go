@@ -1,4 +1,4 @@
-// Package sleep is time.Sleep for work that may be called off.
+// Package sleep is time.Sleep that ends early when its context does.
 package sleep
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// Authenticator knows users. It is safe for concurrent use.
+// Authenticator authenticates users. It is safe for concurrent use.
 type Authenticator struct {
 	// static after construction
 	mode   Mode
@@ -19,10 +19,10 @@ type Authenticator struct {
 	remote *remoteKeys // nil without a JWKS URL
 }
 
-// Identity is who is calling.
+// Identity says who is calling.
 type Identity struct {
 	User ids.UserID
-	// Expires is when the proof ends; zero in trusted mode.
+	// Expires is when the token expires; zero in trusted mode.
 	Expires time.Time
 	// Claims are all that the token says; nil in trusted mode.
 	Claims map[string]any
@@ -32,7 +32,8 @@ type Identity struct {
 // so that a token which is taken now is not over at once.
 const Grace = time.Minute
 
-// Ends returns when what was begun with the proof has to end: [Grace] after it; zero where that is never.
+// Ends returns when a connection that was opened with this proof has to end: [Grace] after the proof expires; zero for
+// never.
 func (id Identity) Ends() time.Time {
 	if id.Expires.IsZero() {
 		return time.Time{}
@@ -80,7 +81,7 @@ func New(cfg Config, log *slog.Logger) (*Authenticator, error) {
 	return a, nil
 }
 
-// Mode returns what proves a user here.
+// Mode returns how users prove who they are.
 func (a *Authenticator) Mode() Mode { return a.mode }
 
 // Run keeps the keys of a JWKS URL fresh until ctx ends; without one it returns at once. It fits lifecycle.Group.Go.

@@ -8,13 +8,13 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
 )
 
-// Mode says what proves a user.
+// Mode says how a user proves who it is.
 type Mode string
 
 const (
-	// JWT: a signed token does.
+	// JWT: users show a signed token.
 	JWT Mode = "jwt"
-	// Trusted: nothing does; users are who they say. Only for a cluster that strangers cannot reach.
+	// Trusted: users are whoever they claim to be. Only for a cluster that nobody else can reach.
 	Trusted Mode = "trusted"
 )
 
@@ -32,7 +32,7 @@ func (m *Mode) UnmarshalText(text []byte) error {
 // minSecret is the length of the shortest HS256 secret: that of the hash (RFC 7518, section 3.2).
 const minSecret = 32
 
-// Config is how users are known. The zero Mode is [JWT], which needs exactly one key; [Trusted] looks at none.
+// Config says how users are authenticated. The zero Mode is [JWT], which needs exactly one key; [Trusted] looks at none.
 type Config struct {
 	Mode      Mode          `conf:"auth-mode" env:"AUTH_MODE" default:"jwt" help:"jwt, or trusted: ids in the URL are believed (loopback only)"`
 	Secret    config.Secret `conf:"jwt-secret" env:"JWT_SECRET" help:"key of HS256 tokens, at least 32 bytes; several, separated by commas, are all accepted"`
@@ -69,9 +69,9 @@ func (c Config) Validate() error {
 	return errors.Join(append(problems, c.checkIssuer())...)
 }
 
-// checkIssuer wants tokens bound to this installation where others use the issuer's key, too: an issuer signs for many
-// audiences with one key, and some publish the keys of many issuers under one address. An HS256 secret is shared by those who
-// run both sides.
+// checkIssuer requires an issuer and an audience where others use the issuer's key, too: an issuer signs for many audiences
+// with one key, and some publish the keys of many issuers under one address. An HS256 secret is shared by those who run both
+// sides.
 func (c Config) checkIssuer() error {
 	if c.PublicKey == "" && c.JWKSURL == "" {
 		return nil

@@ -1,8 +1,9 @@
 // Package auth says who is calling (docs/architecture.md#identity).
 //
-// Users are known by a JWT, or, in trusted mode, by the id they name: that mode is for a cluster that listens on
-// loopback only. [Authenticator.Authenticate] is for REST, [Authenticator.AuthenticateSocket] for WebSockets; pages
-// that may not call are kept out before both (package webguard). Services know each other by mutual TLS or a shared token ([ServiceAuth]).
+// Users are known by a JWT, or, in trusted mode, by the id they name: that mode is for a cluster that listens on loopback
+// only. [Authenticator.Authenticate] is for REST, [Authenticator.AuthenticateSocket] for WebSockets; pages that may not call
+// are kept out before both (package webguard). Services authenticate each other by mutual TLS or a shared token
+// ([ServiceAuth]).
 //
 // What the package promises:
 //
@@ -12,5 +13,5 @@
 //     configured.
 //   - Each refusal is an *[Error] of kind [BadRequest], [Unauthenticated] or [Forbidden], and says what would be right
 //     without repeating any part of a token.
-//   - In jwt mode nobody becomes the user they name: the name must be the token's subject.
+//   - In jwt mode a user that a request names must be the token's subject.
 package auth

@@ -6,18 +6,18 @@ import (
 	"net"
 )
 
-// Door is what a service asks of whoever runs it as a program of its own. Its gRPC port believes callers in whatever user
-// they name, so it is closed to strangers ([ServiceAuth.Enabled]), unless somebody says that none come.
+// Door checks at the start of a program that its gRPC port asks for credentials ([ServiceAuth.Enabled]): the port believes a
+// caller whatever user it names. [Door.Open] says that nobody else reaches the port.
 type Door struct {
-	Open bool `conf:"open-services" env:"OPEN_SERVICES" help:"serve gRPC without mutual TLS or a service token: who reaches the port calls as any user"`
+	Open bool `conf:"open-services" env:"OPEN_SERVICES" help:"serve gRPC without mutual TLS or a service token: anyone who reaches the port can call as any user"`
 }
 
-// Check refuses a port that is open to strangers although nobody has said so.
+// Check refuses a port without credentials, unless Open is set.
 func (d Door) Check(s ServiceAuth) error {
 	if d.Open || s.Enabled() {
 		return nil
 	}
-	return errors.New("gRPC must be closed to strangers: set SERVICE_TOKEN or SERVICE_TLS_*, or --open-services where nobody else reaches the port")
+	return errors.New("the gRPC port asks for no credentials: set SERVICE_TOKEN or SERVICE_TLS_*, or --open-services if nobody else can reach the port")
 }
 
 // CheckBeyondLoopback is [Door.Check] for a port that may be open where only this machine reaches it: addr is what it

@@ -8,8 +8,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// userKey is the metadata key that says on whose behalf a service of ours asks. Only services can reach the port where it
-// counts ([ServiceAuth]); the edge sets it from what it authenticated, never from what a client says.
+// userKey is the metadata key that names the user for whom a service makes a request. Only services can reach the port where
+// it counts ([ServiceAuth]); the edge sets it from what it authenticated, never from what a client says.
 const userKey = "hecaton-user-bin" // binary: user ids are opaque, and plain metadata is ASCII
 
 // OnBehalf returns a context whose outgoing RPCs are made for user.

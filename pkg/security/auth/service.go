@@ -10,13 +10,13 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
 )
 
-// ServiceAuth is how services know each other over gRPC: by mutual TLS, by a shared token, or by both. With neither,
-// whoever reaches the port is believed.
+// ServiceAuth is how services authenticate each other over gRPC: by mutual TLS, by a shared token, or by both. With neither,
+// every caller is believed.
 type ServiceAuth struct {
-	Token      config.Secret `conf:"service-token" env:"SERVICE_TOKEN" help:"token that services show each other; of several, separated by commas, the first is shown and all are accepted"`
+	Token      config.Secret `conf:"service-token" env:"SERVICE_TOKEN" help:"token that services show each other; of several, separated by commas, the first is sent and all are accepted"`
 	Cert       string        `conf:"service-tls-cert" env:"SERVICE_TLS_CERT" help:"PEM file with this service's certificate"`
 	Key        string        `conf:"service-tls-key" env:"SERVICE_TLS_KEY" help:"PEM file with the certificate's key"`
-	CA         string        `conf:"service-tls-ca" env:"SERVICE_TLS_CA" help:"PEM file with the authorities that sign services"`
+	CA         string        `conf:"service-tls-ca" env:"SERVICE_TLS_CA" help:"PEM file with the authorities that sign services' certificates"`
 	ServerName string        `conf:"service-tls-server-name" env:"SERVICE_TLS_SERVER_NAME" help:"name in the certificates of the services called; empty means the host that is dialled"`
 }
 
@@ -37,13 +37,14 @@ func (s ServiceAuth) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Enabled reports whether strangers are kept out.
+// Enabled reports whether callers need credentials.
 func (s ServiceAuth) Enabled() bool { return s.tls() || s.Token.First() != "" }
 
 func (s ServiceAuth) tls() bool { return s.Cert != "" || s.Key != "" || s.CA != "" }
 
-// ServerOptions make a server refuse calls of strangers, with codes.Unauthenticated or during the TLS handshake. The
-// health service answers without a token: probes have none. Whose call is let in is no stranger any more (package strangers).
+// ServerOptions make a server refuse calls without credentials, with codes.Unauthenticated or during the TLS handshake. The
+// health service answers without a token: probes have none. A connection whose call is accepted counts as known (package
+// connlimit).
 func (s ServiceAuth) ServerOptions() ([]grpc.ServerOption, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

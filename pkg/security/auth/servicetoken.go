@@ -38,7 +38,7 @@ func (g tokenGate) knows(token string) bool {
 
 const healthService = "/grpc.health.v1.Health/"
 
-// enter stands before a call of which nothing but the header has come: what a stranger sends behind that is never read.
+// enter runs when only the header of a call has come: without a valid token, nothing after it is read.
 func (g tokenGate) enter(ctx context.Context, call *tap.Info) (context.Context, error) {
 	if strings.HasPrefix(call.FullMethodName, healthService) {
 		return ctx, nil // and its connection stays a stranger's
@@ -73,6 +73,5 @@ func (p perRPC) GetRequestMetadata(context.Context, ...string) (map[string]strin
 	return p, nil
 }
 
-// RequireTransportSecurity is false: within a cluster whose network is its own, the token alone is a choice that
-// operators may make.
+// RequireTransportSecurity is false: in a private network, operators may choose to use the token alone.
 func (p perRPC) RequireTransportSecurity() bool { return false }

@@ -50,8 +50,8 @@ func (a *Authenticator) socketUser(r *http.Request, user ids.UserID, offer offer
 	return a.of(r.Context(), token, user, "the user named in the URL is not the token's subject")
 }
 
-// Renew returns the identity of a user who shows a new token on a connection that is open. In trusted mode any will do, since
-// none counts. Errors are *[Error].
+// Renew returns the identity of a user who shows a new token on a connection that is open. In trusted mode every token is
+// accepted, since none is needed. Errors are *[Error].
 func (a *Authenticator) Renew(ctx context.Context, token string, user ids.UserID) (Identity, error) {
 	if a.mode == Trusted {
 		return a.trust(user)
@@ -59,7 +59,7 @@ func (a *Authenticator) Renew(ctx context.Context, token string, user ids.UserID
 	return a.of(ctx, token, user, "the token is another user's")
 }
 
-// of verifies a token that has to be user's.
+// of verifies a token whose subject has to be user.
 func (a *Authenticator) of(ctx context.Context, token string, user ids.UserID, otherwise string) (Identity, error) {
 	id, err := a.Verify(ctx, token)
 	if err != nil {

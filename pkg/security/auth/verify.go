@@ -46,7 +46,7 @@ func (a *Authenticator) Verify(ctx context.Context, token string) (Identity, err
 	return id, nil
 }
 
-// problemOf tells the client what is wrong with a token in words that hold nothing of it.
+// problemOf tells the client what is wrong with a token without quoting any part of it.
 func problemOf(err error) string {
 	for _, p := range []struct {
 		err     error

@@ -13,8 +13,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 )
 
-// young is how long a stranger is sure of its place: the time that somebody who means to say who it is needs for it on a
-// busy machine.
+// young is how long a new connection cannot be closed for another one: on a busy machine, a client needs that long to
+// authenticate.
 const young = 2 * time.Second
 
 // quiet is the least time between two lines in the log about connections that were refused.
@@ -33,7 +33,7 @@ type Config struct {
 	Logger *slog.Logger // nil means discard
 }
 
-// Limit counts the strangers of one port. It is safe for concurrent use.
+// Limit counts the connections of one port whose client is not known. It is safe for concurrent use.
 type Limit struct {
 	cfg     Config
 	log     *slog.Logger
@@ -50,7 +50,7 @@ func New(cfg Config) *Limit {
 	return &Limit{cfg: cfg, log: obs.OrDiscard(cfg.Logger), addresses: make(map[netip.Prefix]*list.List)}
 }
 
-// Open returns how many connections of strangers are open.
+// Open returns how many connections are open whose client is not known.
 func (l *Limit) Open() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *Limit) enter(tcp *net.TCPConn) *Conn {
 	}
 	l.refused.Add(int64(len(evicted)))
 	if tell {
-		l.log.Warn("too many connections have not said whose they are; some are closed", "port", l.cfg.Name,
+		l.log.Warn("too many connections without a known user; closing some", "port", l.cfg.Name,
 			"address", c.address.Addr().String(), "closed", l.Refused())
 	}
 	if !place {
@@ -164,7 +164,7 @@ func addressOf(a net.Addr) netip.Prefix {
 	return p
 }
 
-// Conn is a connection that a limit has let in. It is a stranger's until [Conn.Known].
+// Conn is a connection that a limit has let in. Its client is unknown until [Conn.Known].
 type Conn struct {
 	*net.TCPConn // with all that package net knows of it, such as writing several buffers at once
 
@@ -180,7 +180,7 @@ type Conn struct {
 	own          *list.List
 }
 
-// Known says that its client has shown who it is. The connection counts no longer.
+// Known says that the client has authenticated. The connection no longer counts.
 func (c *Conn) Known() {
 	if c.known.Load() {
 		return

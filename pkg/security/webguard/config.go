@@ -13,7 +13,7 @@ const ReferenceExtension = "chrome-extension://bbiffkagaphghlaehicdognlolaghaom"
 // Config is what a public port serves to browsers beside its own pages and the reference extension.
 type Config struct {
 	Origins []string `conf:"origin" env:"ALLOWED_ORIGINS" help:"web page or extension that may call, such as https://app.example.org, https://*.example.org or chrome-extension://<id>; may be given more than once"`
-	Hosts   []string `conf:"allow-host" env:"ALLOWED_HOSTS" help:"host name under which browsers and programs reach this, such as gateway.example.org or *.example.org; may be given more than once. Where none is given, all in jwt mode, and this machine's own in trusted mode"`
+	Hosts   []string `conf:"allow-host" env:"ALLOWED_HOSTS" help:"host name under which browsers and programs reach this, such as gateway.example.org or *.example.org; may be given more than once. Default: any name in jwt mode, only this machine's own names in trusted mode"`
 }
 
 // Validate reports what cannot work.

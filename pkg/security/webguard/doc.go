@@ -10,6 +10,5 @@
 //     nothing for being on the same machine.
 //   - Sec-Fetch-Site and Sec-Fetch-Mode, where a browser sends no Origin: pages may link to this port, not embed it.
 //
-// Programs send none of these, and are not its concern: who they are is package auth's. What is refused is logged with
-// the flag that lets it in.
+// Programs send none of these; package auth authenticates them. What is refused is logged with the flag that lets it in.
 package webguard

@@ -20,8 +20,8 @@ type Literals int
 const (
 	// OwnLiteral is the address that the connection was made to.
 	OwnLiteral Literals = iota
-	// EveryLiteral is for ports that are reached through translated addresses. A page under an IP address is one that this
-	// very address served, so no stranger's.
+	// EveryLiteral is for ports that are reached through translated addresses. A page under an IP address was served by that
+	// very address, so it is not a foreign page.
 	EveryLiteral
 )
 
@@ -42,7 +42,7 @@ type Options struct {
 	Logger                     *slog.Logger // nil means discard
 }
 
-// Setting is where an operator can let somebody in. The zero Setting is nowhere.
+// Setting names the flag with which an operator can allow more. The zero Setting names none.
 type Setting struct{ Flag, Env string }
 
 // remedy tells people what to set.
@@ -53,7 +53,7 @@ func (s Setting) remedy(value string) string {
 	return fmt.Sprintf("; start with %s %s (%s) to let it in", s.Flag, shortened(value), s.Env)
 }
 
-// Guard tells the requests of programs and welcome pages from those of strange pages. It is safe for concurrent use.
+// Guard tells requests of programs and allowed pages from those of other pages. It is safe for concurrent use.
 type Guard struct {
 	// static after construction
 	opts    Options
@@ -87,8 +87,8 @@ func New(o Options) (*Guard, error) {
 	}, nil
 }
 
-// Check refuses a request that a page or extension sent which may not call, and one under a name that is none of the
-// port's. The error is a *[errs.Error] of [errs.HostRefused] or [errs.OriginRefused]; it is logged.
+// Check refuses a request from a page or extension that is not allowed, and one whose Host is not a name of this port. The
+// error is a *[errs.Error] of [errs.HostRefused] or [errs.OriginRefused]; it is logged.
 func (g *Guard) Check(r *http.Request) error {
 	err := g.host(r)
 	if err == nil {
@@ -98,7 +98,7 @@ func (g *Guard) Check(r *http.Request) error {
 		return nil
 	}
 	g.said.Do(func() {
-		g.log.WarnContext(r.Context(), "a request was refused, which a web page may have sent", "reason", err.Reason, "problem", err.Message,
+		g.log.WarnContext(r.Context(), "refused a request that a web page may have sent", "reason", err.Reason, "problem", err.Message,
 			"method", r.Method, "path", shortened(r.URL.Path), "host", shortened(r.Host), "origin", shortened(r.Header.Get("Origin")))
 	})
 	return err
@@ -137,9 +137,9 @@ func (g *Guard) origin(r *http.Request) *errs.Error {
 	}
 }
 
-// untold judges a request without an Origin. Programs send no Sec-Fetch-Site. Browsers leave the Origin out where a page
+// untold checks a request without an Origin. Programs send no Sec-Fetch-Site. Browsers leave the Origin out where a page
 // reads or embeds without asking to see what comes, and where an extension reads what its permissions cover; they say so
-// here. A click on a link, an address that was typed and a download are nobody's asking.
+// here. A click on a link, a typed address and a download are not requests of a page.
 func (g *Guard) untold(r *http.Request) *errs.Error {
 	mode := r.Header.Get("Sec-Fetch-Mode")
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
@@ -154,7 +154,7 @@ func (g *Guard) untold(r *http.Request) *errs.Error {
 	return g.strange("a page or extension that does not name its origin", "with its origin")
 }
 
-// strange is the refusal of who is not on the list; would is what the flag would have to say.
+// strange is the refusal of an origin that is not allowed; would is the value of the flag that would allow it.
 func (g *Guard) strange(who, would string) *errs.Error {
 	return errs.New(errs.OriginRefused, "%s may not call%s", who, g.opts.OriginSetting.remedy(would))
 }
@@ -173,7 +173,7 @@ func (o Origins) host(name string) bool {
 	return false
 }
 
-// shortened bounds what a stranger makes us repeat.
+// shortened bounds how much of a request is repeated in an error.
 func shortened(s string) string {
 	const most = 200
 	if len(s) > most {

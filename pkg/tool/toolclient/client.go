@@ -98,7 +98,7 @@ func (c *Client) check(ctx context.Context, call *toolv1.Call) (time.Time, error
 		}
 	}
 	if size := proto.Size(call); size > c.maxCall {
-		return time.Time{}, errs.New(errs.TooLarge, "the call has %d bytes, at most %d are taken", size, c.maxCall)
+		return time.Time{}, errs.New(errs.TooLarge, "the call has %d bytes, at most %d are allowed", size, c.maxCall)
 	}
 	timeout := defaultTimeout
 	if d := call.GetTimeout(); d != nil {

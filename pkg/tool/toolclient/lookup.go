@@ -92,7 +92,7 @@ func (p *pool) look(ctx context.Context, host string) ([]string, error) {
 		err = fmt.Errorf("%s has no address", host)
 	}
 	if err != nil {
-		p.log.Warn("gateways cannot be looked up; those known are kept", "host", host, "error", err)
+		p.log.Warn("looking up gateways failed; keeping the known ones", "host", host, "error", err)
 	}
 	return addresses, err
 }

@@ -35,8 +35,8 @@ func (c *Client) BindSession(ctx context.Context, req *toolv1.BindSessionRequest
 	return ask(ctx, c, toolv1.ToolServiceClient.BindSession, req)
 }
 
-// ask puts a question to one gateway after the other until one has an answer, for as long as patience for what is
-// unavailable lasts. Asking twice does no harm: each of these questions has the same effect as often as it is put.
+// ask sends a request to one gateway after the other until one answers, for at most Patience.Unavailable. Repeating one of
+// these requests does no harm.
 func ask[Q, A any](ctx context.Context, c *Client, rpc func(toolv1.ToolServiceClient, context.Context, Q, ...grpc.CallOption) (A, error), q Q) (A, error) {
 	end := time.Now().Add(max(c.patience.Unavailable, 0) + askTimeout)
 	if d, ok := ctx.Deadline(); ok && d.Before(end) {
@@ -70,7 +70,7 @@ func askOnce[Q, A any](ctx context.Context, conn *grpc.ClientConn, rpc func(tool
 	switch {
 	case errors.As(err, &own):
 	case errors.Is(ctx.Err(), context.Canceled):
-		err = errs.New(errs.Cancelled, "the caller gave the question up: %w", err)
+		err = errs.New(errs.Cancelled, "the caller cancelled the request: %w", err)
 	case status.Code(err) == codes.Unavailable, status.Code(err) == codes.DeadlineExceeded:
 		err = &unsentError{err}
 	}

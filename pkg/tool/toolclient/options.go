@@ -34,8 +34,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Patience is how long a call goes on after it was first refused for a reason; 0 means the default, less than 0 not at
-// all. The call's own deadline comes first.
+// Patience is how long a call is retried after it was first refused for a reason; 0 means the default, less than 0 no
+// retries. The call's own deadline comes first.
 type Patience struct {
 	// NotConnected is for NODE_NOT_CONNECTED: a node whose gateway drains is back within a second or two. Default 3 s.
 	NotConnected time.Duration
@@ -80,7 +80,7 @@ func (t target) fixed() bool { return net.ParseIP(t.host) != nil }
 
 func parseTargets(raw []string) ([]target, error) {
 	if len(raw) == 0 {
-		return nil, errors.New("toolclient: no gateway is named; give host:port or dns:///host:port")
+		return nil, errors.New("toolclient: the gateway address is missing; give host:port or dns:///host:port")
 	}
 	var targets []target
 	for _, text := range raw {

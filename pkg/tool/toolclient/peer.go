@@ -54,7 +54,7 @@ func (p *peer) run(life, wanted context.Context) {
 		p.pool.down(p, err)
 		if !said && wanted.Err() == nil {
 			said = true
-			p.log.Warn("gateway is away", "error", err)
+			p.log.Warn("gateway is unreachable", "error", err)
 		}
 		if time.Since(began) > stable {
 			tries = pauses{}

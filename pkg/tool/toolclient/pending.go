@@ -77,7 +77,7 @@ func (s *stream) start(call *toolv1.Call, progress bool) *pending {
 	return p
 }
 
-// abandon gives a call up whose caller does not wait any longer. One that is over meanwhile counts.
+// abandon cancels a call whose caller no longer waits. If the call has ended meanwhile, its result counts.
 func (s *stream) abandon(ctx context.Context, p *pending) (*toolv1.Answer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *stream) abandon(ctx context.Context, p *pending) (*toolv1.Answer, error
 		s.outbox = slices.DeleteFunc(s.outbox, func(o outgoing) bool { return o.starts == p })
 		s.wakeWriter() // which may have nothing left to wait for
 		if cancelled {
-			return nil, errs.New(errs.Cancelled, "the caller gave the call up before it was sent: %w", ctx.Err())
+			return nil, errs.New(errs.Cancelled, "the caller cancelled the call before it was sent: %w", ctx.Err())
 		}
 		return nil, errs.New(errs.BusUnavailable, "no gateway read the call before its deadline: %w", ctx.Err())
 	}
@@ -105,7 +105,7 @@ func (s *stream) abandon(ctx context.Context, p *pending) (*toolv1.Answer, error
 		Id: p.id, Action: &toolv1.CallsRequest_Cancel{Cancel: &toolv1.Cancel{Reason: reason}},
 	}})
 	if cancelled {
-		return nil, errs.New(errs.Cancelled, "the caller gave the call up: %w", ctx.Err())
+		return nil, errs.New(errs.Cancelled, "the caller cancelled the call: %w", ctx.Err())
 	}
 	return nil, errs.New(errs.ToolTimeout, "there was no answer before the deadline: %w", ctx.Err())
 }

@@ -71,8 +71,8 @@ func (p *pool) close() {
 	p.tasks.Wait()
 }
 
-// pick returns the stream of the next gateway in turn that is not among the tried ones; nil where there is none. One that
-// is to be avoided, or that owes answers and is silent, comes last. changed is closed when that may have become different.
+// pick returns the stream of the next gateway in turn that was not tried yet; nil where there is none. A gateway that is
+// avoided, or is silent although it owes answers, comes last. changed is closed when that may have become different.
 func (p *pool) pick(tried map[*peer]bool) (s *stream, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -64,7 +64,7 @@ func (r *retries) round(ctx context.Context, changed <-chan struct{}) error {
 	case r.last != nil:
 		return public(r.last)
 	case errors.Is(ctx.Err(), context.Canceled):
-		return errs.New(errs.Cancelled, "the caller gave the call up before it was sent: %w", ctx.Err())
+		return errs.New(errs.Cancelled, "the caller cancelled the call before it was sent: %w", ctx.Err())
 	}
 	return errs.New(errs.BusUnavailable, "no gateway can be reached: %w", r.pool.ready())
 }

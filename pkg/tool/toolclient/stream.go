@@ -171,7 +171,7 @@ func (s *stream) take() (outgoing, outboxState) {
 	return next, more
 }
 
-// untake takes back that a request was written.
+// untake undoes take for a request that was not written.
 func (s *stream) untake(o outgoing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -237,8 +237,8 @@ func (s *stream) why() error {
 	return s.ended
 }
 
-// refusedWhole reports whether no call that is still open on a stream, which ended with err, was delivered: the gateway
-// turned the stream away before it read any, or it drains, and then it answers those that it took before it ends the stream.
+// refusedWhole reports whether none of the calls that were open when the stream ended with err was delivered: the gateway
+// refused the stream before it read any call, or it drains, and has answered every call that it took.
 func refusedWhole(err error) bool {
 	switch status.Code(err) {
 	case codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented:

@@ -1,5 +1,5 @@
 // Package toolname says which names nodes may give their tools.
 //
-// A name stands in lists, in questions to people and in what models are told, so it is one line of text, and short. Within
-// these bounds it is taken as it is, to the byte: what a node calls a tool is what it is called by.
+// A name appears in lists, in questions to people and in prompts, so it has to be one short line of text. Within these
+// bounds it is used exactly as the node sent it.
 package toolname

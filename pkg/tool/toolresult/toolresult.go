@@ -8,7 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
-// View returns what a caller gets of a node's result, which is validated JSON, and whether the tool succeeded. A result with
+// View returns a node's result, which is validated JSON, as callers get it, and whether the tool succeeded. A result with
 // `content` gains `text`, and `screenshot_url` in place of `_screenshot`; any other passes as it is. Nothing is decoded:
 // what is shown is put together from the bytes that came.
 func View(raw json.RawMessage) (result json.RawMessage, success bool) {
@@ -51,7 +51,7 @@ func View(raw json.RawMessage) (result json.RawMessage, success bool) {
 	return append(out, `"}`...), success
 }
 
-// maxTexts is how many parts of a content count for its text; more are a node's jest.
+// maxTexts is how many parts of a content count for its text; no honest node has more.
 const maxTexts = 4096
 
 // textsOf returns the texts of a content as they are written inside their quotes, and about how long they are together; ok

@@ -79,7 +79,7 @@ func (a *Assembly) Add(msg *nats.Msg, maxTotal int) ([]byte, error) {
 	case total > maxTotal:
 		return nil, &ChunkError{fmt.Sprintf("%d bytes, at most %d are allowed", total, maxTotal)}
 	case index != a.next || a.count != 0 && count != a.count:
-		return nil, &ChunkError{fmt.Sprintf("chunk %d of %d came where %d was due", index, count, a.next)}
+		return nil, &ChunkError{fmt.Sprintf("got chunk %d of %d, expected %d", index, count, a.next)}
 	case len(a.data)+len(msg.Data) > total:
 		return nil, &ChunkError{"more bytes than announced"}
 	}

@@ -14,8 +14,8 @@ import (
 
 // Conn is a pod's connection to the bus. It reconnects for as long as it is not closed.
 //
-// It does not hear itself (NATS "no echo"): what a pod publishes reaches the other pods only, so that a fence or a frame
-// for web clients does not come back to its sender.
+// It does not receive its own messages (NATS "no echo"): what a pod publishes reaches the other pods only, so that a fence
+// or a frame for web clients does not come back to its sender.
 type Conn struct {
 	*nats.Conn
 	closed chan struct{}
@@ -56,11 +56,11 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 		nats.FlusherTimeout(5*time.Second),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil when it is closed on purpose
-				log.Warn("bus lost", "error", err)
+				log.Warn("lost the connection to the bus", "error", err)
 			}
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) {
-			log.Info("bus back", "server", nc.ConnectedUrlRedacted())
+			log.Info("connected to the bus again", "server", nc.ConnectedUrlRedacted())
 			c.back.Store(time.Now().UnixNano())
 			c.leaveAgain()
 			c.runReconnected()

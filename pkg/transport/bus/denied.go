@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Denied counts what a connection tried and the bus did not allow. The bus says so afterwards and keeps the connection:
-// without a count, a call would only seem lost.
+// Denied counts what a connection tried and the bus did not allow. NATS reports a refusal later and keeps the connection, so
+// without a count a call would just seem lost.
 type Denied struct{ count atomic.Int64 }
 
 // Handler returns what [nats.ErrorHandler] wants: it counts and logs what was not allowed, and logs the rest.
@@ -28,7 +28,7 @@ func (d *Denied) note(err error, log *slog.Logger) bool {
 		return false
 	}
 	d.count.Add(1)
-	log.Error("the bus does not allow what this service does: its user's permissions are not those of this version", "error", err)
+	log.Error("NATS refused what this service does: give its user the permissions of this version", "error", err)
 	return true
 }
 

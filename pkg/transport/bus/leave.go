@@ -2,9 +2,9 @@ package bus
 
 import "github.com/nats-io/nats.go"
 
-// Leave ends a subscription without losing what is on its way to it: the server hears at once, and what it sent before
-// still arrives. Unsubscribe would forget the subscription before the server does, and a request that comes in between
-// would be neither answered nor refused.
+// Leave ends a subscription without losing messages that are on their way: the server is told at once, and what it sent
+// before still arrives. Unsubscribe would forget the subscription before the server does, and a request that comes in
+// between would be neither answered nor refused.
 func (c *Conn) Leave(sub *nats.Subscription) {
 	c.mu.Lock()
 	c.leaving[sub] = struct{}{}

@@ -17,7 +17,7 @@ type Options struct {
 	URL string
 	// Name shows in the servers' connection lists.
 	Name string
-	// Service is whose connection it is: answers to its requests come where no other kind of service may listen.
+	// Service is the kind of service that connects: only it may subscribe to the answers to its requests.
 	Service access.Service
 	// CredsFile is a NATS credentials file; optional.
 	CredsFile string
@@ -26,8 +26,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Admission returns what a connection shows to the servers and asks of them, and keeps it trying: credentials that are
-// refused may be those of a server that has yet to hear of the new ones.
+// Admission returns the options for credentials and TLS. The connection goes on trying where its credentials are refused:
+// the server may not know new ones yet.
 func (o Options) Admission() ([]nats.Option, error) {
 	opts := []nats.Option{nats.Name(o.Name), nats.IgnoreAuthErrorAbort()}
 	if o.Service != "" {

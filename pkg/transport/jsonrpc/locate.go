@@ -2,16 +2,16 @@ package jsonrpc
 
 import "bytes"
 
-// Locate is [Skim] for a frame that was skimmed before, on another pod: it only looks for the ends of values, six times
-// as fast. What it makes of a text that is no frame is of no use, but it ends.
+// Locate is [Skim] for a frame that was skimmed before, on another pod: it only looks for the ends of values, six times as
+// fast. For a text that is not a frame the result is meaningless, but it returns.
 func Locate(b []byte) Frame {
 	f := Frame{Raw: b}
 	Members(b, f.keep)
 	return f
 }
 
-// Members yields the members of a validated object as they stand, each name without its quotes and escapes. Of a text that
-// was not validated it yields what is of no use, but it ends.
+// Members yields the members of a validated object as they stand, each name without its quotes and escapes. For a text that
+// was not validated the results are meaningless, but it returns.
 func Members(object []byte, yield func(name, value []byte)) {
 	eachMember(object, space(object, 0), func(name []byte, start, end int) bool {
 		yield(name, object[start:end:end])

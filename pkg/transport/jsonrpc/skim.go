@@ -14,8 +14,8 @@ var ErrNotObject = errors.New("a frame must be a JSON object, batches are not su
 type Frame struct {
 	// Raw is the whole frame.
 	Raw []byte
-	// Type tells the messages of docs/protocols/zeus-nodes.md apart that are no JSON-RPC; JSONRPC and the members after it,
-	// those that are.
+	// Type names a message that is not JSON-RPC (docs/protocols/zeus-nodes.md); JSONRPC and the members after it are those
+	// of JSON-RPC.
 	Type, JSONRPC, ID, Method, Params, Result, Error []byte
 	// RequestID belongs to the legacy mcp_response (docs/protocols/zeus-nodes.md#legacy-answers).
 	RequestID []byte

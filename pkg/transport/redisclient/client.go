@@ -24,7 +24,8 @@ const patience = time.Second
 // Open returns a client for a redis:// or, over TLS, a rediss:// URL; files say more of TLS. One or more parameters addr=host:port make it a client of the
 // Redis Cluster that these nodes belong to; timeouts in the URL win over ours. It connects when first used.
 //
-// Commands are not retried: who repeats one that ran may be told the opposite of what happened, as when it removes.
+// Commands are not retried: the answer to a repeated command may be wrong, as when the first one has removed the key
+// already.
 //
 // The library's own log, lines on stderr in a format of its own, is turned off for the process: what fails is reported by
 // whoever asked for it.

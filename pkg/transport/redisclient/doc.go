@@ -1,2 +1,2 @@
-// Package redisclient opens clients of Redis that fail soon, repeat nothing, and are silent.
+// Package redisclient opens Redis clients with short timeouts, without retries and without logs of their own.
 package redisclient

@@ -68,7 +68,8 @@ func (m *meter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 	}
 }
 
-// greets tells what the library itself says on a new connection; some of it older servers refuse, which is no harm.
+// greets reports whether a command is one that the library itself sends on a new connection; older servers refuse some of
+// them, which does no harm.
 func greets(cmd redis.Cmder) bool {
 	switch cmd.Name() {
 	case "hello", "client", "auth", "select", "readonly":
@@ -84,7 +85,7 @@ func (m *meter) seen(command string, began time.Time, err error) {
 	}
 }
 
-// failed leaves out what is an answer: that a key is absent, or a script not known yet, which is then loaded.
+// failed does not count answers as errors: an absent key, or an unknown script, which is then loaded.
 func failed(err error) bool {
 	return err != nil && !errors.Is(err, redis.Nil) && !redis.HasErrorPrefix(err, "NOSCRIPT")
 }

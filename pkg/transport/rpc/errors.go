@@ -11,16 +11,16 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 )
 
-// Errors have every handler's error told as the status that public makes of it, and nothing else of it leaves the pod. The
-// pod's own faults are logged with what cause makes of them: also what the caller is not told. What the pod cannot do just
-// now (codes.Unavailable) is a warning, what has failed in it (codes.Internal) an error; what was the caller's own doing is
-// not logged.
+// Errors turns every handler's error into the status that public returns; callers see nothing else of it. Faults of the pod
+// are logged with what cause returns, which may say more than callers are told. What the pod cannot do just now
+// (codes.Unavailable) is a warning, what has failed in it (codes.Internal) an error; what was the caller's own doing is not
+// logged.
 func Errors(log *slog.Logger, public func(error) *status.Status, cause func(error) error) []grpc.ServerOption {
 	e := teller{log: obs.OrDiscard(log), public: public, cause: cause}
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(e.unary), grpc.ChainStreamInterceptor(e.stream)}
 }
 
-// teller tells a service's errors.
+// teller is the interceptor of [Errors].
 type teller struct {
 	log    *slog.Logger
 	public func(error) *status.Status

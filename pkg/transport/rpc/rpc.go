@@ -45,7 +45,7 @@ const (
 	maxHeader = 64 << 10 // bytes
 )
 
-// ListenLimited is [Listen] with a limit of the caller's own on connections of strangers.
+// ListenLimited is [Listen] with the caller's own limit on connections of unknown clients.
 func ListenLimited(ctx context.Context, addr string, limit *connlimit.Limit, register func(*grpc.Server), opts ...grpc.ServerOption) (*Server, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
@@ -92,7 +92,7 @@ func AddTo(g *lifecycle.Group, listen func(context.Context) (*Server, error), st
 // Addr returns the listener's address.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
 
-// Drain tells those who ask over gRPC that the pod should get no new work.
+// Drain makes the gRPC health service report that the pod should get no new work.
 func (s *Server) Drain() { s.health.Shutdown() }
 
 func (s *Server) serve() error {

@@ -10,8 +10,8 @@ import (
 
 // Config names the PEM files of one side of TLS.
 type Config struct {
-	CA         string `conf:"ca" env:"CA" help:"PEM file with the authorities that sign the server: TLS is required then; those of the system where empty"`
-	Cert       string `conf:"cert" env:"CERT" help:"PEM file with the certificate that is shown to the server"`
+	CA         string `conf:"ca" env:"CA" help:"PEM file with the authorities that sign the server's certificate; if set, TLS is required; if empty, the system's authorities count"`
+	Cert       string `conf:"cert" env:"CERT" help:"PEM file with this client's certificate"`
 	Key        string `conf:"key" env:"KEY" help:"PEM file with the certificate's key"`
 	ServerName string `conf:"server-name" env:"SERVER_NAME" help:"name in the server's certificate; empty means the host that is dialled"`
 }

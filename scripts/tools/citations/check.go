@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -71,10 +72,11 @@ func (c *checker) file(name, text string) (err error) {
 		for _, m := range cited.FindAllStringSubmatch(line, -1) {
 			err = errors.Join(err, c.target(name, n, m[0], "docs/"+m[1], strings.TrimPrefix(m[2], "#")))
 		}
-		for _, b := range banned {
-			if m := b.pattern.FindString(line); m != "" {
-				c.report(name, n, "%q names no page of the repository: %s", m, b.advice)
-			}
+	}
+	joined, lineAt := join(text)
+	for _, b := range banned {
+		for _, at := range b.pattern.FindAllStringIndex(joined, -1) {
+			c.report(name, lineAt(at[0]), "%q names no page of the repository: %s", joined[at[0]:at[1]], b.advice)
 		}
 	}
 	if path.Ext(name) != ".md" {
@@ -96,6 +98,29 @@ func (c *checker) file(name, text string) (err error) {
 		err = errors.Join(err, c.target(name, n, target, to, u.Fragment))
 	})
 	return err
+}
+
+// marker is what a line of a comment begins with.
+var marker = regexp.MustCompile(`^[ \t]*(//|#|\*|--)?[ \t]*`)
+
+// join makes one line of a text, without the markers of comments, so that what is banned is found across the breaks of
+// lines. lineAt returns the number of the line from which a byte of it is.
+func join(text string) (joined string, lineAt func(offset int) int) {
+	var b strings.Builder
+	var starts []int
+	for line := range strings.Lines(text) {
+		starts = append(starts, b.Len())
+		line = strings.TrimRight(line, "\r\n")
+		b.WriteString(line[len(marker.FindString(line)):])
+		b.WriteByte(' ')
+	}
+	return b.String(), func(offset int) int {
+		n, found := slices.BinarySearch(starts, offset)
+		if found {
+			return n + 1
+		}
+		return n
+	}
 }
 
 // target checks that a file of the repository exists, and the section of it where one is named.

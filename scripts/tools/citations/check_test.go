@@ -43,6 +43,7 @@ func TestCheck(t *testing.T) {
 		"a section of its own":     {"docs/other.md", "[here](#lost)", "has no section #lost"},
 		"a link in code":           {"docs/other.md", "`[a](b)`\n```\n[here](lost.md)\n```", ""},
 		"a section by its title":   {"a.go", `// (docs/page.md, "Again")`, "cite the section as docs/page.md#section"},
+		"a title on the next line": {"a.go", "package a\n\n\t// (docs/page.md,\n\t// \"Again\")", "a.go:3: "},
 		"a paper by its number":    {"a.go", "// (seed 000, what follows)", "docs/protocols"},
 		"another":                  {"a.js", "// facts, 3.1", "docs/protocols"},
 		"a third":                  {"a.txt", "the design, section 6", "docs/architecture.md#section"},

@@ -22,7 +22,7 @@ const (
 // Config is an agent-orchestrator's configuration. A program that builds one in code fills the rest with
 // config.Defaults.
 type Config struct {
-	PodName   string `conf:"pod-name" env:"POD_NAME" help:"name of this pod in logs; the host's name where empty"`
+	PodName   string `conf:"pod-name" env:"POD_NAME" help:"name of this pod in logs; if empty, the host's name"`
 	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9091" help:"address of AgentService"`
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9191" help:"address of health, metrics and profiles"`
 
@@ -54,8 +54,8 @@ type Config struct {
 	MaxFile       config.Size   `conf:"max-file" env:"MAX_FILE" default:"32MiB" help:"largest file of a user"`
 	MaxToolResult config.Size   `conf:"max-tool-result" env:"MAX_TOOL_RESULT" default:"64KiB" help:"how much of a tool's result a model is told"`
 	ToolTokens    int           `conf:"tool-tokens" env:"TOOL_TOKENS" default:"16384" help:"how many tokens the definitions of tools may take in one question to a model; the agent searches for the rest"`
-	DrainDelay    time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long clients have at shutdown to notice that the pod is not ready, while it still serves"`
-	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"time that requests have at shutdown, after drain-delay"`
+	DrainDelay    time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long the pod keeps serving at shutdown after it reports not ready, so that clients notice"`
+	StopTimeout   time.Duration `conf:"stop-timeout" env:"STOP_TIMEOUT" default:"20s" help:"how long requests may take at shutdown, after drain-delay"`
 
 	Limits Limits `conf:"limit" env:"LIMIT_"`
 

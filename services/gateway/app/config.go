@@ -55,7 +55,7 @@ type Config struct {
 	DrainDelay  time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long load balancers have to notice that the pod is not ready, before a drain closes the first connection"`
 	DrainSpread time.Duration `conf:"drain-spread" env:"DRAIN_SPREAD" default:"5s" help:"time over which a drain closes connections"`
 	DrainRate   int           `conf:"drain-rate" env:"DRAIN_RATE" default:"1000" help:"connections a second that a drain closes at most; 0 for no limit. The grace period wins"`
-	DrainGrace  time.Duration `conf:"drain-grace" env:"DRAIN_GRACE" default:"20s" help:"time that calls in flight have at shutdown, after drain-delay"`
+	DrainGrace  time.Duration `conf:"drain-grace" env:"DRAIN_GRACE" default:"20s" help:"how long calls in flight may take at shutdown, after drain-delay"`
 }
 
 // Validate reports what cannot work.

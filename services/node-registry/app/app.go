@@ -169,7 +169,7 @@ func (a *App) begin(context.Context) error {
 	return nil
 }
 
-// drain has nothing begin here any more, once those who ask had time to notice.
+// drain stops new work once clients have had time to notice.
 func (a *App) drain(ctx context.Context) error {
 	a.ready.Drain()
 	a.grpc.Drain()

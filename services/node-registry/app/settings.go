@@ -21,7 +21,7 @@ type Settings struct {
 	Door auth.Door
 }
 
-// Validate refuses to believe callers from other machines who prove nothing.
+// Validate refuses a port that other machines reach and that asks for no credentials.
 func (s Settings) Validate() error { return s.Door.CheckBeyondLoopback(s.Services, s.GRPCAddr) }
 
 // Process implements [program.Settings].

@@ -200,7 +200,7 @@ func TestNodeReadsItsTokenFileAgain(t *testing.T) {
 	n := start(t, nil, "node", "--user", "ana", "--server", "http://"+c.Gateways[0].HTTP, "--dir", t.TempDir(), "--token-file", path)
 	n.says("connected as node")
 	keep(time.Now().Add(time.Hour))
-	n.says("disconnected (the token has come to its end", "again in")
+	n.says("disconnected (the token has expired", "again in")
 	testkit.Eventually(t, wait, func() bool { return strings.Count(n.out.String(), "connected as node") == 2 }, "the node is connected again")
 	if code := n.stop(); code != 0 {
 		t.Errorf("%d %s", code, &n.err)

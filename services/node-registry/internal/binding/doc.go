@@ -7,6 +7,6 @@
 //     selected. With several to select from, somebody has to choose.
 //   - Without a session it is the preferred node, if connected, else the first connected one that can be selected.
 //
-// A node that says of itself that it is offline cannot be selected, but can be preferred: that is a name, not a
-// selection. However many replicas decide at once, a session has one node.
+// A node that reports itself offline cannot be selected, but can be preferred: to prefer a node is to name it. However many
+// replicas decide at once, a session has one node.
 package binding

@@ -1,6 +1,6 @@
-// Package grpcapi serves NodeRegistryService: it checks what comes in, asks, and says what came of it.
+// Package grpcapi serves NodeRegistryService: it checks requests, passes them on and translates the results.
 //
-// It promises: a malformed id in a field of the whole request is INVALID_ARGUMENT, one in an item of a batch fails that
-// item only; a store or bus that is away is UNAVAILABLE with a reason of [errs]; nothing else of what went wrong inside
-// is told outside.
+// What the package promises: a malformed id in a field of the whole request is INVALID_ARGUMENT, in an item of a batch it
+// fails that item only; a store or bus that cannot be reached is UNAVAILABLE with a reason of [errs]; callers are told
+// nothing else about internal errors.
 package grpcapi

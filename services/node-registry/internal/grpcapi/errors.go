@@ -48,5 +48,5 @@ func cause(err error) error {
 	return err
 }
 
-// ServerOptions have every handler's error told as a status, and the pod's own faults logged.
+// ServerOptions turn every handler's error into a status, and log faults of the pod.
 func ServerOptions(log *slog.Logger) []grpc.ServerOption { return rpc.Errors(log, public, cause) }

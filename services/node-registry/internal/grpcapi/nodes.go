@@ -49,7 +49,7 @@ func (s *Server) BindSession(ctx context.Context, req *nodev1.BindSessionRequest
 	}
 	node, err := s.Resolver.Bind(ctx, user, session, ids.NodeID(req.GetNodeId()))
 	if errors.Is(err, store.ErrNeverSeen) {
-		return nil, status.Error(codes.NotFound, "this user never had a node of that id")
+		return nil, status.Error(codes.NotFound, "the user has never had a node with this id")
 	}
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (s *Server) ReportGateway(ctx context.Context, req *nodev1.ReportGatewayReq
 		ttl = req.GetTtl().AsDuration()
 	}
 	if ttl < time.Millisecond {
-		return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("ttl %v is no time to count for", ttl))
+		return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("ttl is %v, it must be at least 1ms", ttl))
 	}
 	known, err := s.Reporter.ReportGateway(ctx, ids.GatewayID(req.GetGatewayId()), req.GetStats(), ttl)
 	if err != nil {

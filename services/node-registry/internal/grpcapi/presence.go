@@ -36,7 +36,8 @@ func (s *Server) Register(ctx context.Context, req *nodev1.RegisterRequest) (*no
 		stored.count(r.Err)
 		result := &nodev1.RegisterResult{Outcome: r.Outcome, Epoch: int64(r.Epoch)}
 		if r.Err != nil {
-			// Neighbours may have been stored: this one is open, and may be registered again.
+			// Others of the batch may have been stored; what became of this one is not known, and it may be registered
+			// again.
 			result.Error = public(r.Err).Message()
 		}
 		results[at[j]] = result
@@ -52,10 +53,10 @@ func registration(r *nodev1.Registration) (store.Registration, error) {
 	info, infoErr := store.NewInfo(r.GetInfo())
 	err := errors.Join(ids.Check("user_id", r.GetUserId()), ids.Check("gateway_id", r.GetGatewayId()), infoErr)
 	if epoch := r.GetEpoch(); epoch < 0 || epoch > maxEpoch {
-		err = errors.Join(err, fmt.Errorf("epoch %d is none", epoch))
+		err = errors.Join(err, fmt.Errorf("epoch %d is out of range", epoch))
 	}
 	if _, known := nodev1.NodeStatus_name[int32(r.GetStatus())]; !known {
-		err = errors.Join(err, fmt.Errorf("status %d is none", r.GetStatus()))
+		err = errors.Join(err, fmt.Errorf("status %d is unknown", r.GetStatus()))
 	}
 	var connected time.Time
 	if t := r.GetConnectedAt(); t != nil {
@@ -85,7 +86,7 @@ func (s *Server) Heartbeat(ctx context.Context, req *nodev1.HeartbeatRequest) (*
 	for i, b := range req.GetBeats() {
 		node, ok := connection(b.GetUserId(), b.GetNodeId(), b.GetEpoch())
 		if !ok {
-			// Nothing is stored under what cannot be; registering it says what is wrong.
+			// An id that is not valid has nothing stored; registering it reports what is wrong.
 			results[i] = nodev1.BeatResult_BEAT_RESULT_UNKNOWN
 			continue
 		}
@@ -108,8 +109,8 @@ func (s *Server) Heartbeat(ctx context.Context, req *nodev1.HeartbeatRequest) (*
 	return &nodev1.HeartbeatResponse{Results: results}, nil
 }
 
-// Deregister implements NodeRegistryService. Where one removal fails the whole fails, since "removed" cannot say it; to
-// repeat the request is harmless.
+// Deregister implements NodeRegistryService. Where one removal fails, the whole request fails, since "removed" cannot
+// express that; repeating the request is harmless.
 func (s *Server) Deregister(ctx context.Context, req *nodev1.DeregisterRequest) (*nodev1.DeregisterResponse, error) {
 	removed := make([]bool, len(req.GetNodes()))
 	refs := make([]store.Ref, 0, len(removed))
@@ -162,6 +163,6 @@ func (f *failures) all() error {
 
 func (s *Server) logPartial(ctx context.Context, what string, f failures) {
 	if f.failed > 0 {
-		s.log.WarnContext(ctx, "a batch was done in part", "rpc", what, "failed", f.failed, "of", f.items, "error", cause(f.last))
+		s.log.WarnContext(ctx, "part of a batch failed", "rpc", what, "failed", f.failed, "of", f.items, "error", cause(f.last))
 	}
 }

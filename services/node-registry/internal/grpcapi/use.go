@@ -26,7 +26,7 @@ func (s *Server) ShareUse(ctx context.Context, req *nodev1.ShareUseRequest) (*no
 	}
 	ttl := req.GetTtl().AsDuration()
 	if ttl < time.Millisecond {
-		return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("ttl %v is no time to hold places for", ttl))
+		return nil, status.Error(codes.InvalidArgument, fmt.Sprintf("ttl is %v, it must be at least 1ms", ttl))
 	}
 	shares := make([]*nodev1.UserShare, len(req.GetUsers()))
 	uses := make([]store.Use, 0, len(shares))
@@ -60,7 +60,7 @@ func userUse(u *nodev1.UserUse) (store.Use, error) {
 	use := store.Use{User: ids.UserID(u.GetUserId())}
 	for _, s := range u.GetSpent() {
 		if !limitName.MatchString(s.GetLimit()) || s.GetAmount() < 0 || s.GetBurst() < 1 || !(s.GetPerSecond() > 0) || math.IsInf(s.GetPerSecond(), 0) {
-			err = errors.Join(err, fmt.Errorf("what was spent of limit %q cannot be", s.GetLimit()))
+			err = errors.Join(err, fmt.Errorf("spent: the name or numbers of limit %q are not valid", s.GetLimit()))
 		}
 		use.Spent = append(use.Spent, store.Spent{
 			Limit: s.GetLimit(), Amount: s.GetAmount(), PerSecond: s.GetPerSecond(), Burst: s.GetBurst(),
@@ -68,7 +68,7 @@ func userUse(u *nodev1.UserUse) (store.Use, error) {
 	}
 	for _, p := range u.GetPlaces() {
 		if !limitName.MatchString(p.GetLimit()) || p.GetHeld() < 0 || p.GetWanted() < p.GetHeld() || p.GetMost() < 0 {
-			err = errors.Join(err, fmt.Errorf("what is held of limit %q cannot be", p.GetLimit()))
+			err = errors.Join(err, fmt.Errorf("places: the name or numbers of limit %q are not valid", p.GetLimit()))
 		}
 		use.Places = append(use.Places, store.Places{
 			Limit: p.GetLimit(), Held: p.GetHeld(), Wanted: p.GetWanted(), Most: p.GetMost(),

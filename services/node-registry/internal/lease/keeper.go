@@ -66,7 +66,7 @@ func NewKeeper(leases Leases, announcer Announcer, reg prometheus.Registerer) *K
 // changeTimeout bounds a change that its caller may have given up.
 const changeTimeout = 10 * time.Second
 
-// detached is a context that outlives the caller's: what may have changed has to be announced.
+// detached is a context that outlives the caller's, because a change that may have happened has to be announced.
 func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), changeTimeout)
 }

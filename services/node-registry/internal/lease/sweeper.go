@@ -79,7 +79,7 @@ func (s *Sweeper) Run(ctx context.Context) error {
 			return nil
 		}
 		if err := s.Sweep(ctx); err != nil {
-			s.log.WarnContext(ctx, "sweep", "error", err)
+			s.log.WarnContext(ctx, "the sweep of expired nodes failed", "error", err)
 		}
 		timer.Reset(s.every)
 	}

@@ -26,7 +26,7 @@ func failure(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	default:
 		// The cause names addresses inside the cluster; it stays on this side.
-		return &errs.Error{Reason: errs.BusUnavailable, Message: doing + ": the presence store cannot be used now", Err: err}
+		return &errs.Error{Reason: errs.BusUnavailable, Message: doing + ": the presence store cannot be reached", Err: err}
 	}
 }
 

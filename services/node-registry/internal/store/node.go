@@ -19,7 +19,7 @@ import (
 // MaxInfoBytes bounds what a node says of itself; it is kept twice, and travels with every event.
 const MaxInfoBytes = 64 << 10
 
-// Info is what a node says of itself, checked and encoded.
+// Info is a node's description of itself, checked and encoded.
 type Info struct {
 	message *nodev1.NodeInfo
 	encoded []byte
@@ -33,7 +33,7 @@ func NewInfo(info *nodev1.NodeInfo) (Info, error) {
 	switch info.GetNodeType() {
 	case nodev1.NodeType_NODE_TYPE_EXTENSION, nodev1.NodeType_NODE_TYPE_DESKTOP:
 	default:
-		return Info{}, fmt.Errorf("node_type %v is none of a node", info.GetNodeType())
+		return Info{}, fmt.Errorf("node_type must be EXTENSION or DESKTOP, not %v", info.GetNodeType())
 	}
 	if err := toolname.CheckAll(info.GetAvailableTools()); err != nil {
 		return Info{}, err

@@ -53,8 +53,8 @@ func (s *Store) Register(ctx context.Context, regs []Registration) []Registered 
 	return results
 }
 
-// lateBy is how late a registration may come: more than gateways and registries wait for one together. For so long a wrong
-// clock of a pod may keep a node out.
+// lateBy is how late a registration may arrive: longer than gateways and registries together wait for one. A pod's wrong
+// clock can keep a node out for that long.
 const lateBy = 30 * time.Second
 
 func (s *Store) registerCall(r Registration) call {

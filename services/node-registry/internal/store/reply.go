@@ -7,7 +7,7 @@ import (
 )
 
 // errReply means that a script and the code that reads its reply do not agree.
-var errReply = errors.New("unexpected reply of a script")
+var errReply = errors.New("unexpected reply from a Redis script")
 
 // reply reads what a script returned, item by item. The first surprise sticks as err and makes the rest zero.
 type reply struct {

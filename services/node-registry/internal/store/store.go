@@ -9,7 +9,7 @@ import (
 
 // Rules are the numbers of presence.
 type Rules struct {
-	// Lease is how long a node is present without a sign of life.
+	// Lease is how long a node counts as online after its last sign of life.
 	Lease time.Duration
 	// NodesPerUser is how many live nodes a user may have.
 	NodesPerUser int

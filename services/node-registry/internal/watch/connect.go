@@ -33,10 +33,10 @@ func Connect(o bus.Options, denied *bus.Denied) (*nats.Conn, func(), error) {
 		nats.MaxPingsOutstanding(2),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil { // nil: we closed it
-				log.Warn("bus lost", "error", err)
+				log.Warn("lost the connection to the bus", "error", err)
 			}
 		}),
-		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("bus back", "server", nc.ConnectedUrlRedacted()) }),
+		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("connected to the bus again", "server", nc.ConnectedUrlRedacted()) }),
 		nats.ErrorHandler(denied.Handler(log)),
 	)
 	nc, err := nats.Connect(o.URL, opts...)

@@ -6,6 +6,6 @@
 //
 // It promises to a replica: announcing never waits, and one slow watcher costs a bounded number of bytes.
 //
-// An announcement is made once, after the change: a replica that dies between the two takes it along. Who must know the
-// state itself asks for the list.
+// An announcement is made once, after the change: if the replica dies between the two, the announcement is lost. A program
+// that needs the state itself asks for the list.
 package watch

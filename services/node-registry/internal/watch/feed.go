@@ -23,7 +23,7 @@ import (
 const flushTimeout = 2 * time.Second
 
 var (
-	errEcho     = errors.New("the NATS connection does not hear itself: watchers on this replica would miss its own events")
+	errEcho     = errors.New("the NATS connection does not receive its own messages: watchers on this replica would miss its own events")
 	errLost     = errs.New(errs.BusUnavailable, "the connection that brings node events was lost; watch again")
 	errAway     = errs.New(errs.BusUnavailable, "the bus that brings node events cannot be reached now")
 	errDraining = errs.New(errs.Draining, "this replica is shutting down; watch again")

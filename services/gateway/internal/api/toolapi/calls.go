@@ -209,7 +209,7 @@ func (o *openCall) send(req router.Request, node ids.NodeID) {
 	given := o.cancelled
 	c.mu.Unlock()
 	if given != "" {
-		o.fail(errs.New(errs.Cancelled, "the caller gave the call up before it was sent"))
+		o.fail(errs.New(errs.Cancelled, "the caller cancelled the call before it was sent"))
 		return
 	}
 	p := c.Router.Start(req, node, o)

@@ -69,7 +69,7 @@ func (p *Pending) expire() {
 
 // Cancel gives the call up. The node is told if it has the call.
 func (p *Pending) Cancel(reason string) {
-	if p.fail(errs.New(errs.Cancelled, "the caller gave the call up")) {
+	if p.fail(errs.New(errs.Cancelled, "the caller cancelled the call")) {
 		p.tell(reason)
 	}
 }
