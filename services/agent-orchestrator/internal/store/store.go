@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -44,9 +43,7 @@ type Store struct {
 // Open connects, and brings the schema up to date: several pods may do so at once. It waits for a server that cannot be
 // reached until ctx ends.
 func Open(ctx context.Context, o Options) (*Store, error) {
-	if err := errors.Join(
-		options.Require("store", map[string]bool{"URL": o.URL == ""}), options.NotNegative("store", map[string]int64{"Patience": int64(o.Patience)}),
-	); err != nil {
+	if err := options.NotNegative("store", map[string]int64{"Patience": int64(o.Patience)}); err != nil {
 		return nil, err
 	}
 	if o.Patience == 0 {
