@@ -281,7 +281,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		return status.Code(err)
 	}
 	if got := ask(dial(t, a.GRPCAddr())); got != codes.Unauthenticated {
-		t.Errorf("a stranger gets %s", got)
+		t.Errorf("an unknown caller gets %s", got)
 	}
 	options, err := identity.DialOptions()
 	if err != nil {

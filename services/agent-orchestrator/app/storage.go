@@ -34,7 +34,7 @@ func (a *App) openFiles(ctx context.Context) (err error) {
 	}
 	a.files, err = workspace.Open(ctx, workspace.Options{
 		URL: a.cfg.BlobURL.Reveal(), MaxBytes: int64(a.cfg.MaxFile),
-		Room: workspace.Room{Files: a.cfg.Limits.Files, Bytes: int64(a.cfg.Limits.FileBytes)}, Redis: a.redis, Logger: a.log,
+		Quota: workspace.Quota{Files: a.cfg.Limits.Files, Bytes: int64(a.cfg.Limits.FileBytes)}, Redis: a.redis, Logger: a.log,
 	})
 	if err != nil {
 		return errors.Join(err, a.closeRedis())

@@ -32,8 +32,8 @@ func (p *person) wantSettings(mode string, allowlist ...any) {
 
 func TestApprovalSettings(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"are read and written on every gateway, for one user": func(t *testing.T, w *world) {
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"are read and written on every gateway, for one user": func(t *testing.T, w *fixture) {
 			p, other := w.newcomer(t), w.newcomer(t)
 			reads := p.get(0, settingsPath).Body["allowlist"].([]any)
 			for name, listed := range map[string]bool{
@@ -59,7 +59,7 @@ func TestApprovalSettings(t *testing.T) {
 			p.wantSettings("ask_everytime")
 			other.wantSettings("use_allowlist", reads...)
 		},
-		"run everything: only what is marked asks": func(t *testing.T, w *world) {
+		"run everything: only what is marked asks": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click", "type")
 			p.model(clicks(1), modeltest.Call("type", `{"n":2}`), modeltest.Say("Done."))
@@ -69,7 +69,7 @@ func TestApprovalSettings(t *testing.T) {
 			}
 			p.ledger.Once(t, 1)
 		},
-		"use allowlist: what is not on it asks, and what is marked": func(t *testing.T, w *world) {
+		"use allowlist: what is not on it asks, and what is marked": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(1, "chrome", "click", "type")
 			p.settle(1, `{"mode":"use_allowlist","allowlist":["click"]}`)
@@ -85,7 +85,7 @@ func TestApprovalSettings(t *testing.T) {
 			}
 			p.ledger.Once(t, 1, 2)
 		},
-		"ask every time: everything that acts asks": func(t *testing.T, w *world) {
+		"ask every time: everything that acts asks": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.settle(0, `{"mode":"ask_everytime","allowlist":["click"]}`)
@@ -102,7 +102,7 @@ func TestApprovalSettings(t *testing.T) {
 				t.Errorf("a rejected call wrote: %s", r.Raw)
 			}
 		},
-		"a changed mode counts from the next answer on": func(t *testing.T, w *world) {
+		"a changed mode counts from the next answer on": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			node := p.bare(0, "chrome", "click")
 			p.model(clicks(1), clicks(2), modeltest.Say("Done."))

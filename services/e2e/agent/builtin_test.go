@@ -9,8 +9,8 @@ import (
 
 func TestBuiltInTools(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"the todo list outlives its run, on any pod": func(t *testing.T, w *world) {
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"the todo list outlives its run, on any pod": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(
 				modeltest.Call("write_todos", `{"todos":[{"content":"find the shop","status":"completed"},{"content":"buy milk","status":"pending"}]}`),
@@ -29,7 +29,7 @@ func TestBuiltInTools(t *testing.T) {
 			}
 			other.Complete("stop")
 		},
-		"sub-agents work at the same time, with the tools of the run": func(t *testing.T, w *world) {
+		"sub-agents work at the same time, with the tools of the run": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			both := make(chan struct{})
@@ -58,13 +58,13 @@ func TestBuiltInTools(t *testing.T) {
 				t.Errorf("the stream says %q", got)
 			}
 		},
-		"the old form of a task is taken": func(t *testing.T, w *world) {
+		"the old form of a task is taken": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Call("task", `{"agent":"helper","task":"Say hello."}`), modeltest.Say("Hello."), modeltest.Say("It said hello."))
 			p.invoke(1, "Have somebody say hello.").Complete("stop")
 			p.says(p.told("call_0"), "Hello.")
 		},
-		"a task that is rejected does not start": func(t *testing.T, w *world) {
+		"a task that is rejected does not start": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Call("task", `{"description":"x","prompt":"Buy it."}`), modeltest.Say("I did not."))
 			run := p.invoke(1, "Buy it.", asks("task"))
@@ -74,7 +74,7 @@ func TestBuiltInTools(t *testing.T) {
 				t.Errorf("the model was asked %d times", n)
 			}
 		},
-		"what a sub-agent may not do without a person it does not do": func(t *testing.T, w *world) {
+		"what a sub-agent may not do without a person it does not do": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(modeltest.Call("task", `{"description":"x","prompt":"Click it."}`), clicks(1), modeltest.Say("I may not."), modeltest.Say("It may not."))
@@ -83,8 +83,8 @@ func TestBuiltInTools(t *testing.T) {
 			p.resume(0, run.Session, results(decision(e.ToolCalls[0].ID, "rejected"))).Complete("stop")
 			p.ledger.Once(t)
 		},
-		"files that the agent writes are the user's, on every gateway": func(t *testing.T, w *world) {
-			p, stranger := w.person(t), w.person(t)
+		"files that the agent writes are the user's, on every gateway": func(t *testing.T, w *fixture) {
+			p, other := w.person(t), w.person(t)
 			p.model(modeltest.Call("workspace_write", `{"path":"projects/notes.md","content":"# Notes\n"}`),
 				modeltest.Call("workspace_edit", `{"path":"projects/notes.md","old_text":"# Notes","new_text":"# My notes"}`), modeltest.Say("Written."))
 			p.invoke(0, "Take notes.").Complete("stop")
@@ -92,7 +92,7 @@ func TestBuiltInTools(t *testing.T) {
 				if r := p.get(g, "/api/workspace/files/projects/notes.md"); r.Status != 200 || r.Raw != "# My notes\n" {
 					t.Errorf("gateway %d: %d %q", g, r.Status, r.Raw)
 				}
-				stranger.refused(stranger.get(g, "/api/workspace/files/projects/notes.md"), 404, "FILE_NOT_FOUND")
+				other.refused(other.get(g, "/api/workspace/files/projects/notes.md"), 404, "FILE_NOT_FOUND")
 			}
 		},
 	})

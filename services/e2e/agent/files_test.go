@@ -36,8 +36,8 @@ func (p *person) file(method string, gateway int, path string, content []byte, h
 
 func TestWorkspaceFiles(t *testing.T) {
 	t.Parallel()
-	within(t, newWorld(t, cluster.Options{}), map[string]func(*testing.T, *world){
-		"are put, read, listed and deleted on any gateway": func(t *testing.T, w *world) {
+	within(t, newFixture(t, cluster.Options{}), map[string]func(*testing.T, *fixture){
+		"are put, read, listed and deleted on any gateway": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			large := make([]byte, 3<<20)
 			if _, err := rand.Read(large); err != nil {
@@ -75,7 +75,7 @@ func TestWorkspaceFiles(t *testing.T) {
 				t.Errorf("a second DELETE: %d", status)
 			}
 		},
-		"changed on one pod are read anew on the other": func(t *testing.T, w *world) {
+		"changed on one pod are read anew on the other": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			for i, content := range []string{"one", "two", "three"} {
 				p.file("PUT", i%2, filesPath+"/f", []byte(content))
@@ -86,26 +86,26 @@ func TestWorkspaceFiles(t *testing.T) {
 				}
 			}
 		},
-		"of another user cannot be told from none, whatever the path": func(t *testing.T, w *world) {
-			p, stranger := w.person(t), w.person(t)
+		"of another user cannot be told from none, whatever the path": func(t *testing.T, w *fixture) {
+			p, other := w.person(t), w.person(t)
 			p.file("PUT", 0, filesPath+"/secret.txt", []byte("mine"))
-			stranger.file("PUT", 0, filesPath+"/own.txt", []byte("own"))
+			other.file("PUT", 0, filesPath+"/own.txt", []byte("own"))
 			for _, path := range []string{
 				"/secret.txt", "/../" + p.name + "/workspace/secret.txt", "/%2e%2e/" + p.name + "/workspace/secret.txt",
 				"/..%2f..%2f" + p.name + "%2fworkspace%2fsecret.txt", "//" + p.name + "/secret.txt", "/users/" + p.name + "/workspace/secret.txt",
 			} {
 				for _, method := range []string{"GET", "DELETE", "HEAD"} {
-					status, body, _ := stranger.file(method, 1, filesPath+path, nil)
+					status, body, _ := other.file(method, 1, filesPath+path, nil)
 					if status < 300 || strings.Contains(body, "mine") {
 						t.Errorf("%s %s: %d %s", method, path, status, body)
 					}
 				}
 			}
-			if r := stranger.get(0, filesPath); strings.Contains(r.Raw, "secret") {
+			if r := other.get(0, filesPath); strings.Contains(r.Raw, "secret") {
 				t.Errorf("listed: %s", r.Raw)
 			}
 			for _, prefix := range []string{"..", "../", "/", "../" + p.name} {
-				if r := stranger.get(0, filesPath+"?prefix="+prefix); strings.Contains(r.Raw, "secret") {
+				if r := other.get(0, filesPath+"?prefix="+prefix); strings.Contains(r.Raw, "secret") {
 					t.Errorf("listed with %s: %s", prefix, r.Raw)
 				}
 			}
@@ -117,7 +117,7 @@ func TestWorkspaceFiles(t *testing.T) {
 				t.Errorf("kept is %q, %v", kept, err)
 			}
 		},
-		"that are pictures of a result are references, and inline as well": func(t *testing.T, w *world) {
+		"that are pictures of a result are references, and inline as well": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			picture := append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 1<<20)...)
 			data := base64.StdEncoding.EncodeToString(picture)
@@ -157,7 +157,7 @@ func TestWorkspaceFiles(t *testing.T) {
 			}
 			p.says(p.told("call_0"), "Taken.", "sandbox-output/")
 		},
-		"have the whole of a result that is too long for the model": func(t *testing.T, w *world) {
+		"have the whole of a result that is too long for the model": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			long := strings.Repeat("all work and no play ", 250_000) // 5 MB
 			p.bare(0, "chrome", "read").Serve(func(cluster.ToolCall) string { return cluster.Text(long) })

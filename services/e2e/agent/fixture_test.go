@@ -13,30 +13,30 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// world is a cluster whose gateways ask an orchestrator each, with a scripted model.
-type world struct {
+// fixture is a cluster whose gateways ask an orchestrator each, with a scripted model.
+type fixture struct {
 	*cluster.Cluster
 	model *modeltest.Server
 	users atomic.Int64
 }
 
-func newWorld(t *testing.T, opts cluster.Options) *world {
+func newFixture(t *testing.T, opts cluster.Options) *fixture {
 	t.Helper()
-	w := &world{model: modeltest.New(t)}
+	w := &fixture{model: modeltest.New(t)}
 	opts.Orchestrators, opts.Paired, opts.Model = 2, true, w.model.URL()
 	w.Cluster = cluster.Start(t, opts)
 	return w
 }
 
-// onEachStorage runs tests in a world on SQLite and in one on PostgreSQL.
-func onEachStorage(t *testing.T, tests map[string]func(*testing.T, *world)) {
+// onEachStorage runs tests on a fixture with SQLite and on one with PostgreSQL.
+func onEachStorage(t *testing.T, tests map[string]func(*testing.T, *fixture)) {
 	t.Helper()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		within(t, newWorld(t, cluster.Options{Database: database}), tests)
+		within(t, newFixture(t, cluster.Options{Database: database}), tests)
 	})
 }
 
-func within(t *testing.T, w *world, tests map[string]func(*testing.T, *world)) {
+func within(t *testing.T, w *fixture, tests map[string]func(*testing.T, *fixture)) {
 	t.Helper()
 	for name, f := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -52,13 +52,13 @@ type object = map[string]any
 // person is a user with a model and nodes of its own.
 type person struct {
 	*testing.T
-	w      *world
+	w      *fixture
 	name   string
 	ledger *cluster.Ledger
 }
 
 // person runs everything.
-func (w *world) person(t *testing.T) *person {
+func (w *fixture) person(t *testing.T) *person {
 	t.Helper()
 	p := w.newcomer(t)
 	w.Gateways[0].RunEverything(t, p.name)
@@ -66,7 +66,7 @@ func (w *world) person(t *testing.T) *person {
 }
 
 // newcomer has chosen nothing.
-func (w *world) newcomer(t *testing.T) *person {
+func (w *fixture) newcomer(t *testing.T) *person {
 	return &person{T: t, w: w, name: fmt.Sprintf("user-%d", w.users.Add(1)), ledger: &cluster.Ledger{}}
 }
 

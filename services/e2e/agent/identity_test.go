@@ -27,8 +27,8 @@ func bearer(t *testing.T, user string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + token}}
 }
 
-func startJWT(t *testing.T) *world {
-	return newWorld(t, cluster.Options{
+func startJWT(t *testing.T) *fixture {
+	return newFixture(t, cluster.Options{
 		Gateway: func(_ int, c *gateway.Config) {
 			c.Auth = auth.Config{Mode: auth.JWT, Secret: tokenSecret, Audience: "hecaton"}
 		},

@@ -10,15 +10,15 @@ import (
 
 func TestModes(t *testing.T) {
 	t.Parallel()
-	within(t, newWorld(t, cluster.Options{}), map[string]func(*testing.T, *world){
-		"agent mode offers everything": func(t *testing.T, w *world) {
+	within(t, newFixture(t, cluster.Options{}), map[string]func(*testing.T, *fixture){
+		"agent mode offers everything": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click", "odd_tool_of_its_own")
 			p.model(modeltest.Say("Hello."))
 			p.invoke(1, "Hello.").Complete("stop")
 			p.offered("click", "odd_tool_of_its_own", "workspace_read", "workspace_write", "write_todos", "read_todos", "task")
 		},
-		"ask mode keeps what acts in sight, and sends the user to agent mode": func(t *testing.T, w *world) {
+		"ask mode keeps what acts in sight, and sends the user to agent mode": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(clicks(1), modeltest.Call("workspace_write", `{"path":"a","content":"b"}`), modeltest.Say("Done."))
@@ -32,7 +32,7 @@ func TestModes(t *testing.T) {
 				t.Errorf("it wrote: %d %s", r.Status, r.Raw)
 			}
 		},
-		"plan mode hides what acts": func(t *testing.T, w *world) {
+		"plan mode hides what acts": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(clicks(1), modeltest.Say("A plan."))
@@ -45,7 +45,7 @@ func TestModes(t *testing.T) {
 			p.notOffered("click", "workspace_write", "workspace_edit", "workspace_delete")
 			p.ledger.Once(t)
 		},
-		"the mode is that of each run": func(t *testing.T, w *world) {
+		"the mode is that of each run": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(modeltest.Say("A plan."), clicks(1), modeltest.Say("Done."))

@@ -8,7 +8,7 @@ import (
 )
 
 // chosen are the ids of the nodes that an interrupt asks to choose from.
-func chosen(t *testing.T, w *world, p *person, session string) (ids []string) {
+func chosen(t *testing.T, w *fixture, p *person, session string) (ids []string) {
 	t.Helper()
 	interrupt, _ := p.get(1, "/api/agent/sessions/"+session).Body["interrupt"].(object)
 	nodes, _ := interrupt["available_nodes"].([]any)
@@ -21,8 +21,8 @@ func chosen(t *testing.T, w *world, p *person, session string) (ids []string) {
 
 func TestWhichNode(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"one node is taken without asking, and the session stays with it": func(t *testing.T, w *world) {
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"one node is taken without asking, and the session stays with it": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "first", "click")
 			p.model(clicks(1), modeltest.Say("Done."), clicks(2), modeltest.Say("Done."))
@@ -36,7 +36,7 @@ func TestWhichNode(t *testing.T) {
 			second.Silent()
 			p.ledger.Once(t, 1, 2)
 		},
-		"one that has come since the last run is in the first request, and no answer is asked for twice": func(t *testing.T, w *world) {
+		"one that has come since the last run is in the first request, and no answer is asked for twice": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("Hello."), clicks(1), modeltest.Say("Done."))
 			run := p.invoke(0, "Hello.")
@@ -48,7 +48,7 @@ func TestWhichNode(t *testing.T) {
 				t.Errorf("the model was asked %d times for 3 answers", n)
 			}
 		},
-		"several nodes are asked about, and the answer counts on the other pod": func(t *testing.T, w *world) {
+		"several nodes are asked about, and the answer counts on the other pod": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "yes", "click")
 			other := p.bare(1, "no", "click")
@@ -71,7 +71,7 @@ func TestWhichNode(t *testing.T) {
 				t.Error(r.Raw)
 			}
 		},
-		"the node first, then the approval, which names it": func(t *testing.T, w *world) {
+		"the node first, then the approval, which names it": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "yes", "click")
 			p.bare(1, "no", "click")
@@ -89,7 +89,7 @@ func TestWhichNode(t *testing.T) {
 			p.resume(0, run.Session, results(decision("call_1", "approved", object{"digest": e.ToolCalls[0].Digest}))).Complete("stop")
 			p.ledger.Once(t, 1)
 		},
-		"rejected calls need no node": func(t *testing.T, w *world) {
+		"rejected calls need no node": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			a, b := p.bare(0, "a", "click"), p.bare(1, "b", "click")
 			p.model(clicks(1), modeltest.Say("Done."))
@@ -99,7 +99,7 @@ func TestWhichNode(t *testing.T) {
 			a.Silent()
 			b.Silent()
 		},
-		"a preferred node is taken without asking": func(t *testing.T, w *world) {
+		"a preferred node is taken without asking": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			other := p.bare(0, "other", "click")
 			p.node(1, "mine", "click")
@@ -111,7 +111,7 @@ func TestWhichNode(t *testing.T) {
 			run.Complete("stop")
 			other.Silent()
 		},
-		"a session that was bound by hand keeps its node": func(t *testing.T, w *world) {
+		"a session that was bound by hand keeps its node": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "bound", "click")
 			other := p.bare(1, "other", "click")
@@ -124,7 +124,7 @@ func TestWhichNode(t *testing.T) {
 			other.Silent()
 			p.ledger.Once(t, 1)
 		},
-		"a binding changed between question and answer stops the call": func(t *testing.T, w *world) {
+		"a binding changed between question and answer stops the call": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			shown, other := p.bare(0, "shown", "click"), p.bare(1, "other", "click")
 			session := "session-of-" + p.name
@@ -145,7 +145,7 @@ func TestWhichNode(t *testing.T) {
 			shown.Silent()
 			other.Silent()
 		},
-		"no node at all is told to the agent": func(t *testing.T, w *world) {
+		"no node at all is told to the agent": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			node := p.bare(0, "gone", "click")
 			p.model(clicks(1), modeltest.Say("It is gone."))

@@ -8,32 +8,32 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 )
 
-// TestAStrangerCannotTellASessionFromNone asks for everything that a session has, as another user and for a session that
+// TestOtherUsersCannotTellASessionFromNone asks for everything that a session has, as another user and for a session that
 // never was: but for its name, the answers are the same, byte by byte.
-func TestAStrangerCannotTellASessionFromNone(t *testing.T) {
+func TestOtherUsersCannotTellASessionFromNone(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"that waits": func(t *testing.T, w *world) {
-			p, stranger := w.person(t), w.person(t)
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"that waits": func(t *testing.T, w *fixture) {
+			p, other := w.person(t), w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(clicks(1), modeltest.Say("Done."))
 			run := p.invoke(0, "Click.", asks("click"))
 			p.waiting(run)
-			stranger.seesNothingOf(run.Session)
+			other.seesNothingOf(run.Session)
 			p.ledger.Once(t)
 			p.resume(1, run.Session, results(decision("call_1", "approved"))).Complete("stop")
 		},
-		"that runs": func(t *testing.T, w *world) {
-			p, stranger := w.person(t), w.person(t)
+		"that runs": func(t *testing.T, w *fixture) {
+			p, other := w.person(t), w.person(t)
 			gate := make(chan struct{})
 			p.model(modeltest.Say("Wait.").Wait(gate))
 			run := p.invoke(0, "Hello.")
 			run.Expect("text")
-			stranger.seesNothingOf(run.Session)
+			other.seesNothingOf(run.Session)
 			close(gate)
 			run.Complete("stop")
 		},
-		"that is over, and the same name is free for others": func(t *testing.T, w *world) {
+		"that is over, and the same name is free for others": func(t *testing.T, w *fixture) {
 			p, other := w.person(t), w.person(t)
 			p.model(modeltest.Say("Mine."))
 			other.model(modeltest.Say("Other."))

@@ -98,8 +98,8 @@ func (p *person) asksFor(tool, why string, members ...object) cluster.PendingCal
 
 func TestANewUserIsAsked(t *testing.T) {
 	t.Parallel()
-	within(t, newWorld(t, cluster.Options{}), map[string]func(*testing.T, *world){
-		"a text that an agent read runs no command": func(t *testing.T, w *world) {
+	within(t, newFixture(t, cluster.Options{}), map[string]func(*testing.T, *fixture){
+		"a text that an agent read runs no command": func(t *testing.T, w *fixture) {
 			p := w.newcomer(t)
 			node := w.Gateways[0].Desktop(t, p.name, "desk")
 			node.Register(`"node_name":"laptop","os":"linux","available_tools":["read_file","run_command"]`)
@@ -124,7 +124,7 @@ func TestANewUserIsAsked(t *testing.T) {
 				t.Errorf("%d commands ran", n)
 			}
 		},
-		"nor does a tool of a node run that has a name like one that reads": func(t *testing.T, w *world) {
+		"nor does a tool of a node run that has a name like one that reads": func(t *testing.T, w *fixture) {
 			p := w.newcomer(t)
 			p.node(0, "chrome", "read_files", "List_tabs", "github_list_repositories")
 			for _, tool := range []string{"read_files", "List_tabs", "github_list_repositories"} {
@@ -132,14 +132,14 @@ func TestANewUserIsAsked(t *testing.T) {
 			}
 			p.ledger.Once(t)
 		},
-		"a server that says it only reads asks, until its user trusts it": func(t *testing.T, w *world) {
+		"a server that says it only reads asks, until its user trusts it": func(t *testing.T, w *fixture) {
 			p, l := w.newcomer(t), newLiar(t, "search", "read_file", "workspace_read")
 			id := p.save("notes", l)
 			for _, tool := range []string{"search", "read_file", "notes__workspace_read"} {
 				p.asksFor(tool, "allow-list")
 			}
-			stranger := w.newcomer(t)
-			stranger.asksFor("search", "allow-list", object{"tools": []object{{"type": "mcp", "name": "notes", "base_url": l.URL, "trusted": true}}})
+			fresh := w.newcomer(t)
+			fresh.asksFor("search", "allow-list", object{"tools": []object{{"type": "mcp", "name": "notes", "base_url": l.URL, "trusted": true}}})
 			l.ran(t, 0)
 			if r := p.put(1, toolsPath+"/"+id, object{"name": "notes", "base_url": l.URL, "trusted": true}); r.Status != 200 || r.Body["trusted"] != true {
 				t.Fatalf("%d %s", r.Status, r.Raw)
@@ -161,8 +161,8 @@ func TestANewUserIsAsked(t *testing.T) {
 // What is marked asks, and who wants to be asked is asked, also where nothing can be changed.
 func TestEveryModeAsks(t *testing.T) {
 	t.Parallel()
-	within(t, newWorld(t, cluster.Options{}), map[string]func(*testing.T, *world){
-		"ask every time, and rules": func(t *testing.T, w *world) {
+	within(t, newFixture(t, cluster.Options{}), map[string]func(*testing.T, *fixture){
+		"ask every time, and rules": func(t *testing.T, w *fixture) {
 			for _, mode := range []string{"ask", "plan", "agent"} {
 				p, l := w.person(t), newLiar(t, "search")
 				p.save("notes", l, object{"trusted": true})
@@ -178,7 +178,7 @@ func TestEveryModeAsks(t *testing.T) {
 				l.ran(t, 1)
 			}
 		},
-		"a server's own word permits nothing in ask and plan mode": func(t *testing.T, w *world) {
+		"a server's own word permits nothing in ask and plan mode": func(t *testing.T, w *fixture) {
 			for _, mode := range []string{"ask", "plan"} {
 				p, l := w.person(t), newLiar(t, "delete_everything")
 				p.save("notes", l)
@@ -196,8 +196,8 @@ func TestEveryModeAsks(t *testing.T) {
 
 func TestAllowlistsSayWhichTool(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"of which server": func(t *testing.T, w *world) {
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"of which server": func(t *testing.T, w *fixture) {
 			p, mine, evil := w.newcomer(t), newLiar(t, "search"), newLiar(t, "search")
 			id := p.save("mine", mine)
 			p.settle(0, `{"mode":"use_allowlist","allowlist":["search"]}`)
@@ -214,7 +214,7 @@ func TestAllowlistsSayWhichTool(t *testing.T) {
 			evil.ran(t, 0)
 			mine.ran(t, 2)
 		},
-		"of two servers the name says neither": func(t *testing.T, w *world) {
+		"of two servers the name says neither": func(t *testing.T, w *fixture) {
 			p, one, two := w.newcomer(t), newLiar(t, "search"), newLiar(t, "search")
 			p.save("one", one)
 			p.save("two", two)
@@ -228,7 +228,7 @@ func TestAllowlistsSayWhichTool(t *testing.T) {
 			p.runs("one__search")
 			p.asksFor("two__search", "allow-list")
 		},
-		"of which node, and device": func(t *testing.T, w *world) {
+		"of which node, and device": func(t *testing.T, w *fixture) {
 			p := w.newcomer(t)
 			node := p.bare(0, "chrome", "click")
 			node.Serve(p.ledger.See)
@@ -252,7 +252,7 @@ func TestAllowlistsSayWhichTool(t *testing.T) {
 			}
 			p.ledger.Once(t, 1, 2)
 		},
-		"as it was when it was allowed": func(t *testing.T, w *world) {
+		"as it was when it was allowed": func(t *testing.T, w *fixture) {
 			p, l := w.newcomer(t), newLiar(t, "search")
 			p.save("notes", l)
 			p.settle(0, `{"mode":"use_allowlist","allowlist":[{"layer":"mcp","source":"notes","tool":"search"}]}`)
@@ -265,7 +265,7 @@ func TestAllowlistsSayWhichTool(t *testing.T) {
 			p.asksFor("search", "changed")
 			l.ran(t, 1)
 		},
-		"also where nobody saw it when it was allowed": func(t *testing.T, w *world) {
+		"also where nobody saw it when it was allowed": func(t *testing.T, w *fixture) {
 			p, l := w.newcomer(t), newLiar(t, "search")
 			p.settle(0, `{"mode":"use_allowlist","allowed":[{"layer":"mcp","source":"notes","tool":"search"}]}`)
 			p.save("notes", l)
@@ -281,8 +281,8 @@ func TestAllowlistsSayWhichTool(t *testing.T) {
 // Sub-agents are under the same decision.
 func TestSubAgentsRunNothingUnasked(t *testing.T) {
 	t.Parallel()
-	within(t, newWorld(t, cluster.Options{}), map[string]func(*testing.T, *world){
-		"what asks waits for a person": func(t *testing.T, w *world) {
+	within(t, newFixture(t, cluster.Options{}), map[string]func(*testing.T, *fixture){
+		"what asks waits for a person": func(t *testing.T, w *fixture) {
 			for _, mode := range []string{"agent", "ask", "plan"} {
 				p, l := w.newcomer(t), newLiar(t, "search")
 				p.save("notes", l, object{"trusted": true})

@@ -13,8 +13,8 @@ import (
 
 func TestResume(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"works on the other gateway and the other orchestrator": func(t *testing.T, w *world) {
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"works on the other gateway and the other orchestrator": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(clicks(1), modeltest.Say("Done."))
@@ -28,7 +28,7 @@ func TestResume(t *testing.T) {
 			again.Complete("stop")
 			p.ledger.Once(t, 1)
 		},
-		"tells the model the human order": func(t *testing.T, w *world) {
+		"tells the model the human order": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(1, "chrome", "click")
 			p.model(clicks(1), modeltest.Say("Done."))
@@ -37,7 +37,7 @@ func TestResume(t *testing.T) {
 			p.resume(1, run.Session, results(decision("call_1", "approved")), object{"human_order": "use the second card"}).Complete("stop")
 			p.says(string(p.asked()[1].Body), "use the second card")
 		},
-		"may change what asks from then on": func(t *testing.T, w *world) {
+		"may change what asks from then on": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click", "type")
 			p.model(clicks(1), clicks(2), modeltest.Call("type", `{"n":3}`), modeltest.Say("Done."))
@@ -53,7 +53,7 @@ func TestResume(t *testing.T) {
 			p.resume(1, run.Session, results(decision("call_0", "approved"))).Complete("stop")
 			p.ledger.Once(t, 1, 2, 3)
 		},
-		"decides several calls of one answer alone": func(t *testing.T, w *world) {
+		"decides several calls of one answer alone": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click", "type")
 			p.model(clicks(1, 2, 3, 4).Then(modeltest.Calls(modeltest.ToolCall{ID: "free", Name: "type", Args: object{"n": 5}})), modeltest.Say("Done."))
@@ -71,7 +71,7 @@ func TestResume(t *testing.T) {
 			p.says(p.told("call_4"), "in time", "not a person's no")
 			p.says(string(p.asked()[1].Body), `{\"n\":33}`)
 		},
-		"is refused where decisions do not fit, and the run goes on waiting": func(t *testing.T, w *world) {
+		"is refused where decisions do not fit, and the run goes on waiting": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(1, "chrome", "click")
 			p.model(clicks(1, 2), modeltest.Say("Done."))
@@ -106,7 +106,7 @@ func TestResume(t *testing.T) {
 				decision("call_2", "approved", object{"digest": second.Digest}))).Complete("stop")
 			p.ledger.Once(t, 1, 2)
 		},
-		"a second time runs nothing twice": func(t *testing.T, w *world) {
+		"a second time runs nothing twice": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			node := p.bare(0, "chrome", "click")
 			p.model(clicks(1), modeltest.Say("Done."))
@@ -128,7 +128,7 @@ func TestResume(t *testing.T) {
 			node.Silent()
 			p.ledger.Once(t, 1)
 		},
-		"twenty at once on two pods: one wins": func(t *testing.T, w *world) {
+		"twenty at once on two pods: one wins": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(clicks(1), modeltest.Say("Done."))
@@ -160,7 +160,7 @@ func TestResume(t *testing.T) {
 func TestAnApprovalOutlivesARestartOfAllOrchestrators(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database})
+		w := newFixture(t, cluster.Options{Database: database})
 		p := w.person(t)
 		p.node(0, "chrome", "click")
 		p.model(clicks(1), modeltest.Say("Done."))
@@ -183,7 +183,7 @@ func TestAnExpiredApproval(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
 		const ttl = 200 * time.Millisecond
-		w := newWorld(t, cluster.Options{Database: database, Orchestrator: func(_ int, c *orchestrator.Config) { c.ApprovalTTL = ttl }})
+		w := newFixture(t, cluster.Options{Database: database, Orchestrator: func(_ int, c *orchestrator.Config) { c.ApprovalTTL = ttl }})
 		expired := func(t *testing.T) (*person, string) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
@@ -193,8 +193,8 @@ func TestAnExpiredApproval(t *testing.T) {
 			<-time.After(ttl + 50*time.Millisecond)
 			return p, run.Session
 		}
-		within(t, w, map[string]func(*testing.T, *world){
-			"cannot be given any more, but its end may be told": func(t *testing.T, _ *world) {
+		within(t, w, map[string]func(*testing.T, *fixture){
+			"cannot be given any more, but its end may be told": func(t *testing.T, _ *fixture) {
 				p, session := expired(t)
 				for _, late := range []object{
 					decision("call_1", "approved"), decision("call_1", "rejected"), decision("call_1", "modified", object{"tool_args": object{"n": 2}}),
@@ -205,7 +205,7 @@ func TestAnExpiredApproval(t *testing.T) {
 				p.says(p.told("call_1"), "not a person's no")
 				p.ledger.Once(t)
 			},
-			"counts as undecided for the next message": func(t *testing.T, _ *world) {
+			"counts as undecided for the next message": func(t *testing.T, _ *fixture) {
 				p, session := expired(t)
 				run := p.invoke(1, "Never mind.", object{"session_id": session})
 				run.Complete("stop")

@@ -62,7 +62,7 @@ func TestSecretsStayWhereTheyBelong(t *testing.T) {
 	cluster.EachStorage(t, func(t *testing.T, database string) {
 		heard := &logs{}
 		out := newOutside(t)
-		w := newWorld(t, out.known(cluster.Options{Database: database, Logger: slog.New(slog.NewJSONHandler(heard, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
+		w := newFixture(t, out.known(cluster.Options{Database: database, Logger: slog.New(slog.NewJSONHandler(heard, &slog.HandlerOptions{Level: slog.LevelDebug}))}))
 		p := w.person(t)
 		told := p.useEverything(out)
 		for _, g := range w.Gateways {

@@ -28,8 +28,8 @@ func (p *person) titles(gateway int, query string) (titles []string, next string
 
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"are listed page by page, the last changed first": func(t *testing.T, w *world) {
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"are listed page by page, the last changed first": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Repeat(4, modeltest.Say("Hello."))...)
 			first := p.invoke(0, "one")
@@ -52,7 +52,7 @@ func TestSessions(t *testing.T) {
 				}
 			}
 		},
-		"go on with what was said": func(t *testing.T, w *world) {
+		"go on with what was said": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("Hello Ana."), modeltest.Say("Ana."))
 			run := p.invoke(0, "I am Ana.")
@@ -74,7 +74,7 @@ func TestSessions(t *testing.T) {
 				t.Error(r.Raw)
 			}
 		},
-		"that are new begin with the client's history, of which thirty messages count": func(t *testing.T, w *world) {
+		"that are new begin with the client's history, of which thirty messages count": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("Yes."))
 			var history []object
@@ -86,7 +86,7 @@ func TestSessions(t *testing.T) {
 				t.Errorf("the model was told %d messages", n)
 			}
 		},
-		"are cancelled while the model speaks, and keep what it said": func(t *testing.T, w *world) {
+		"are cancelled while the model speaks, and keep what it said": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("Once upon a time").Stall(1), modeltest.Say("Yes."))
 			run := p.invoke(0, "Tell me a story.")
@@ -101,7 +101,7 @@ func TestSessions(t *testing.T) {
 			p.invoke(1, "Go on.", object{"session_id": run.Session}).Complete("stop")
 			p.says(string(p.asked()[1].Body), "Once upon a time")
 		},
-		"are cancelled while a tool runs, and its node hears of it": func(t *testing.T, w *world) {
+		"are cancelled while a tool runs, and its node hears of it": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			node := p.bare(0, "chrome", "click")
 			p.model(clicks(1, 2))
@@ -115,7 +115,7 @@ func TestSessions(t *testing.T) {
 			run.Complete("cancelled")
 			node.Silent() // nor does the second one run
 		},
-		"are cancelled while they wait": func(t *testing.T, w *world) {
+		"are cancelled while they wait": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			node := p.bare(0, "chrome", "click")
 			p.model(clicks(1), modeltest.Say("Yes."))
@@ -129,7 +129,7 @@ func TestSessions(t *testing.T) {
 			p.invoke(1, "Go on.", object{"session_id": run.Session}).Complete("stop")
 			node.Silent()
 		},
-		"are deleted with all that was kept, and their streams end": func(t *testing.T, w *world) {
+		"are deleted with all that was kept, and their streams end": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("Hello.").Stall(1), modeltest.Say("New."))
 			run := p.invoke(0, "Hello.")
@@ -159,7 +159,7 @@ func TestSessions(t *testing.T) {
 			}
 			again.Complete("stop")
 		},
-		"have one run at a time, on all pods": func(t *testing.T, w *world) {
+		"have one run at a time, on all pods": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			gate := make(chan struct{})
 			p.model(modeltest.Say("Wait.").Wait(gate))
@@ -174,7 +174,7 @@ func TestSessions(t *testing.T) {
 				return p.get(1, sessionsPath+"/"+run.Session).Body["status"] == "idle"
 			}, "the session is idle")
 		},
-		"that wait take no message": func(t *testing.T, w *world) {
+		"that wait take no message": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.node(0, "chrome", "click")
 			p.model(clicks(1))

@@ -27,8 +27,8 @@ func (p *person) follow(gateway int, session, query string, header ...string) *c
 
 func TestStreams(t *testing.T) {
 	t.Parallel()
-	onEachStorage(t, map[string]func(*testing.T, *world){
-		"are picked up where they were lost, on any pod": func(t *testing.T, w *world) {
+	onEachStorage(t, map[string]func(*testing.T, *fixture){
+		"are picked up where they were lost, on any pod": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			gate := make(chan struct{})
 			p.model(modeltest.Say("a").Wait(gate).Then(modeltest.Say("b")).Wait(gate).Then(modeltest.Say("c")))
@@ -57,7 +57,7 @@ func TestStreams(t *testing.T) {
 				}
 			}
 		},
-		"follow the runs that come": func(t *testing.T, w *world) {
+		"follow the runs that come": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("one"), modeltest.Say("two"))
 			run := p.invoke(0, "Hello.")
@@ -69,7 +69,7 @@ func TestStreams(t *testing.T) {
 			}
 			s.Until("complete")
 		},
-		"end at the last event where that is asked for": func(t *testing.T, w *world) {
+		"end at the last event where that is asked for": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("a").Stall(1))
 			run := p.invoke(0, "Hello.")
@@ -87,7 +87,7 @@ func TestStreams(t *testing.T) {
 			}
 			p.post(0, sessionsPath+"/"+run.Session+"/cancel", nil)
 		},
-		"that are left let the run go on": func(t *testing.T, w *world) {
+		"that are left let the run go on": func(t *testing.T, w *fixture) {
 			for name, body := range map[string]object{"by default": {}, "as asked": {"on_disconnect": "continue"}} {
 				p := w.person(t)
 				gate := make(chan struct{})
@@ -103,7 +103,7 @@ func TestStreams(t *testing.T) {
 				p.ledger.Once(t, 1)
 			}
 		},
-		"that are left take the run with them where that is asked for": func(t *testing.T, w *world) {
+		"that are left take the run with them where that is asked for": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			node := p.bare(1, "chrome", "click")
 			p.model(clicks(1))
@@ -118,7 +118,7 @@ func TestStreams(t *testing.T) {
 				t.Error(e.Data)
 			}
 		},
-		"of a resume are left as well": func(t *testing.T, w *world) {
+		"of a resume are left as well": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			node := p.bare(1, "chrome", "click")
 			p.model(clicks(1))
@@ -135,7 +135,7 @@ func TestStreams(t *testing.T) {
 				t.Error(e.Data)
 			}
 		},
-		"that a proxy asked for twice start one run": func(t *testing.T, w *world) {
+		"that a proxy asked for twice start one run": func(t *testing.T, w *fixture) {
 			p := w.person(t)
 			p.model(modeltest.Say("Hello."))
 			header := http.Header{"X-User-Id": {p.name}, "Idempotency-Key": {"mine-1"}}
@@ -153,7 +153,7 @@ func TestStreams(t *testing.T) {
 
 func TestTextStreamsTokenByToken(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	p := w.person(t)
 	gate := make(chan struct{})
 	answer := modeltest.Say()

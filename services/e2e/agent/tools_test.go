@@ -16,8 +16,8 @@ func TestTools(t *testing.T) {
 	cluster.EachStorage(t, func(t *testing.T, database string) {
 		out := newOutside(t)
 		pages := object{"type": "mcp", "name": "pages", "base_url": out.mcp.URL, "api_key": "k-1", "headers": object{"X-Team": "t-1"}}
-		within(t, newWorld(t, out.known(cluster.Options{Database: database})), map[string]func(*testing.T, *world){
-			"that are saved are in every run, with their secrets": func(t *testing.T, w *world) {
+		within(t, newFixture(t, out.known(cluster.Options{Database: database})), map[string]func(*testing.T, *fixture){
+			"that are saved are in every run, with their secrets": func(t *testing.T, w *fixture) {
 				p := w.person(t)
 				mine := object{"type": "mcp", "name": "mine", "base_url": out.mcp.URL, "api_key": "key-of-" + p.name, "headers": object{"X-Team": "team"}, "prompts": []string{"house"}}
 				if r := p.post(0, toolsPath, mine); r.Status != 200 {
@@ -34,7 +34,7 @@ func TestTools(t *testing.T) {
 				}
 				p.says(string(p.asked()[0].Body), "Be brief.") // the prompt that was chosen
 			},
-			"that are switched off are in no run": func(t *testing.T, w *world) {
+			"that are switched off are in no run": func(t *testing.T, w *fixture) {
 				p := w.person(t)
 				saved := p.post(0, toolsPath, pages)
 				off := object{"type": "mcp", "name": "pages", "base_url": out.mcp.URL, "enabled": false}
@@ -46,7 +46,7 @@ func TestTools(t *testing.T) {
 				p.invoke(0, "Hello.").Complete("stop")
 				p.notOffered("find", "publish")
 			},
-			"of two servers have the server's name where they collide": func(t *testing.T, w *world) {
+			"of two servers have the server's name where they collide": func(t *testing.T, w *fixture) {
 				p := w.person(t)
 				p.model(modeltest.Call("b__find", `{"query":"x"}`), modeltest.Say("Found."))
 				run := p.invoke(0, "Find.", object{"tools": []object{
@@ -57,7 +57,7 @@ func TestTools(t *testing.T) {
 				p.notOffered("find", "a__find")
 				p.resume(1, run.Session, results(decision("call_0", "approved"))).Complete("stop")
 			},
-			"that write are not run in ask and plan mode": func(t *testing.T, w *world) {
+			"that write are not run in ask and plan mode": func(t *testing.T, w *fixture) {
 				for _, mode := range []string{"ask", "plan"} {
 					p := w.person(t)
 					p.model(modeltest.Call("find", `{}`), modeltest.Call("publish", `{}`), modeltest.Say("Done."))
@@ -72,7 +72,7 @@ func TestTools(t *testing.T) {
 					run.Complete("stop")
 				}
 			},
-			"of a server that is not there do not keep a run from the others": func(t *testing.T, w *world) {
+			"of a server that is not there do not keep a run from the others": func(t *testing.T, w *fixture) {
 				p := w.person(t)
 				p.model(modeltest.Call("find", `{}`), modeltest.Say("Found."))
 				run := p.invoke(0, "Find.", object{"tools": []object{
@@ -84,7 +84,7 @@ func TestTools(t *testing.T) {
 				run.Complete("stop")
 				p.says(string(p.asked()[0].Body), "gone")
 			},
-			"of a provider act with the request's token, also after a resume elsewhere": func(t *testing.T, w *world) {
+			"of a provider act with the request's token, also after a resume elsewhere": func(t *testing.T, w *fixture) {
 				p := w.person(t)
 				p.model(modeltest.Call("github_list_repositories", `{}`), modeltest.Say("One."))
 				run := p.invoke(0, "What do I have?", object{"tools": []object{{"type": "oauth", "name": "github", "access_token": "gho-token-of-github"}}},
@@ -94,24 +94,24 @@ func TestTools(t *testing.T) {
 				p.says(again.Until("tool_call_result").Result, "ana/garden")
 				again.Complete("stop")
 			},
-			"of another user are absent": func(t *testing.T, w *world) {
-				p, stranger := w.person(t), w.person(t)
+			"of another user are absent": func(t *testing.T, w *fixture) {
+				p, other := w.person(t), w.person(t)
 				id := p.post(0, toolsPath, pages).Body["id"].(string)
-				stranger.refused(stranger.get(1, toolsPath+"/"+id), 404, "TOOL_NOT_FOUND")
-				if status := stranger.delete(0, toolsPath+"/"+id); status != 404 {
+				other.refused(other.get(1, toolsPath+"/"+id), 404, "TOOL_NOT_FOUND")
+				if status := other.delete(0, toolsPath+"/"+id); status != 404 {
 					t.Errorf("DELETE: %d", status)
 				}
 				raw := `{"type":"mcp","name":"pages","base_url":"` + out.mcp.URL + `/x"}`
-				if r := w.Gateways[0].Do(t, http.MethodPut, toolsPath+"/"+id, stranger.name, raw, nil); r.Status != 404 {
+				if r := w.Gateways[0].Do(t, http.MethodPut, toolsPath+"/"+id, other.name, raw, nil); r.Status != 404 {
 					t.Errorf("PUT: %d", r.Status)
 				}
-				if r := stranger.get(0, toolsPath); len(r.Body["tools"].([]any)) != 0 {
+				if r := other.get(0, toolsPath); len(r.Body["tools"].([]any)) != 0 {
 					t.Error(r.Raw)
 				}
 				if r := p.get(1, toolsPath+"/"+id); r.Body["base_url"] != out.mcp.URL {
 					t.Error(r.Raw)
 				}
-				stranger.refused(stranger.post(0, toolsPath+"/call", object{"tool_name": "find"}), 409, "NODE_NOT_CONNECTED")
+				other.refused(other.post(0, toolsPath+"/call", object{"tool_name": "find"}), 409, "NODE_NOT_CONNECTED")
 				if r := p.post(1, toolsPath+"/call", object{"tool_name": "find", "tool_args": object{"query": "x"}}); r.Body["success"] != true {
 					t.Error(r.Raw)
 				}

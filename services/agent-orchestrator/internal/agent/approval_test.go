@@ -31,10 +31,10 @@ func decision(id, what string) *agentv1.ToolCallDecision {
 }
 
 // click is a run that waits for an approval of call_0, with look as call_1 beside it.
-func clickAndLook(t *testing.T, open func() *store.Store) (*world, *pod, *device, *fake, agent.Started) {
+func clickAndLook(t *testing.T, open func() *store.Store) (*fixture, *pod, *device, *fake, agent.Started) {
 	t.Helper()
 	click, look := newDevice("click"), echo("look")
-	w := newWorldOn(t, open, click, look)
+	w := newFixtureOn(t, open, click, look)
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "click", Args: `{"selector":"#pay"}`}, modeltest.ToolCall{Name: "look"}))
 	p := w.pod()
 	s := p.invoke(asking("click"))
@@ -242,7 +242,7 @@ func resumesRace(t *testing.T, open func() *store.Store) {
 func TestNobodyDecides(t *testing.T) {
 	t.Parallel()
 	click := newDevice("click")
-	w := newWorld(t, click)
+	w := newFixture(t, click)
 	w.config.DecideWithin = time.Millisecond
 	w.model.Script(modeltest.Call("click", nil), modeltest.Call("click", nil))
 	p := w.pod()
@@ -274,7 +274,7 @@ func TestNodeSelection(t *testing.T) {
 	click := newDevice("click")
 	nodes := []*nodev1.Node{{Info: &nodev1.NodeInfo{NodeId: "desk"}}, {Info: &nodev1.NodeInfo{NodeId: "lap"}}}
 	click.move(tool.Place{}, &tool.Selection{Nodes: nodes})
-	w := newWorld(t, click)
+	w := newFixture(t, click)
 	w.model.Script(modeltest.Call("click", nil))
 	p := w.pod()
 	s := p.invoke(asking("click"))
@@ -306,7 +306,7 @@ func TestNoNodeIsChosen(t *testing.T) {
 	t.Parallel()
 	click := newDevice("click")
 	click.move(tool.Place{}, &tool.Selection{Nodes: []*nodev1.Node{{Info: &nodev1.NodeInfo{NodeId: "desk"}}}})
-	w := newWorld(t, click)
+	w := newFixture(t, click)
 	w.model.Script(modeltest.Call("click", nil), modeltest.Say("fine"))
 	p := w.pod()
 	s := p.say("go")
@@ -320,12 +320,12 @@ func TestNoNodeIsChosen(t *testing.T) {
 func TestSettingsCannotBeRead(t *testing.T) {
 	t.Parallel()
 	look := echo("look")
-	w := newWorld(t, look)
+	w := newFixture(t, look)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("done"))
 	p := w.pod()
-	p.door.mu.Lock()
-	p.door.away = 3
-	p.door.mu.Unlock()
+	p.faults.mu.Lock()
+	p.faults.away = 3
+	p.faults.mu.Unlock()
 	if got := p.ended(p.say("go")); got.text() != "done" || len(look.seen()) != 1 {
 		t.Errorf("%v", got)
 	}

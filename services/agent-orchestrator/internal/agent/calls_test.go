@@ -22,7 +22,7 @@ func TestCallsRunInOrder(t *testing.T) {
 			return tool.Result{Text: name}, nil
 		})
 	}
-	w := newWorld(t, step("one"), step("two"), step("three"))
+	w := newFixture(t, step("one"), step("two"), step("three"))
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "two"}, modeltest.ToolCall{Name: "one"}, modeltest.ToolCall{Name: "three"}), modeltest.Say("."))
 	p := w.pod()
 	got := p.ended(p.say("go"))
@@ -34,7 +34,7 @@ func TestCallsRunInOrder(t *testing.T) {
 func TestCallsThatAreNeverSent(t *testing.T) {
 	t.Parallel()
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	w.model.Script(modeltest.Calls(
 		modeltest.ToolCall{Name: "nothing"}, modeltest.ToolCall{Name: "look", Args: `{"a":`}, modeltest.ToolCall{Name: "look", Args: `[1]`},
 		modeltest.ToolCall{Name: "look", Args: ``},
@@ -62,7 +62,7 @@ func TestCallsThatAreNeverSent(t *testing.T) {
 
 func TestCallIDs(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, echo("look"))
+	w := newFixture(t, echo("look"))
 	same := modeltest.ToolCall{ID: "same", Name: "look"}
 	w.model.Script(modeltest.Calls(same, modeltest.ToolCall{ID: "bad\nid", Name: "look"}), modeltest.Calls(same), modeltest.Say("."))
 	p := w.pod()
@@ -90,7 +90,7 @@ func TestCallIDs(t *testing.T) {
 func TestTooManyCalls(t *testing.T) {
 	t.Parallel()
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	calls := make([]modeltest.ToolCall, 200)
 	for i := range calls {
 		calls[i].Name = "look"
@@ -106,7 +106,7 @@ func TestTooManyCalls(t *testing.T) {
 func TestLoopEndsAtItsBudget(t *testing.T) {
 	t.Parallel()
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	w.model.Script(modeltest.Repeat(3, modeltest.Call("look", nil))...)
 	p := w.pod()
 	s := p.invoke(&agentv1.InvokeRequest{Message: "go", MaxSteps: 3})
@@ -125,7 +125,7 @@ func TestLargeResults(t *testing.T) {
 	f := newFake("look", func(context.Context, tool.Invocation) (tool.Result, error) {
 		return tool.Result{Text: large, Artifacts: []tool.Artifact{{Type: "image", MIMEType: "image/jpeg", Data: []byte("jpeg")}}}, nil
 	})
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("."))
 	p := w.pod()
 	s := p.say("go")
@@ -170,7 +170,7 @@ func TestToolsThatFail(t *testing.T) {
 			t.Parallel()
 			f := newFake("look", tt.do)
 			f.spec.Timeout = 50 * time.Millisecond
-			w := newWorld(t, f)
+			w := newFixture(t, f)
 			w.model.Script(modeltest.Call("look", nil), modeltest.Say("I see"))
 			p := w.pod()
 			got := p.ended(p.say("go"))
@@ -187,7 +187,7 @@ func TestToolsThatFail(t *testing.T) {
 
 func TestTodosAreKept(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.model.Script(modeltest.Call("write_todos", `{"todos":[{"content":"a","status":"pending"}]}`), modeltest.Say("."))
 	p := w.pod()
 	s := p.say("go")
@@ -205,13 +205,13 @@ func TestTodosAreKept(t *testing.T) {
 // A tool step without an approval takes two commits: the answer with the start of its call, and the result.
 func TestCommitsOfAStep(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, echo("look"))
+	w := newFixture(t, echo("look"))
 	// Without pieces of the arguments the stream itself has nothing to keep but the call's head.
 	gate := make(chan struct{})
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say().Wait(gate).Then(modeltest.Say("x")))
 	p := w.pod()
 	var states []store.CallState
-	p.door.after = func(c store.Change) bool {
+	p.faults.after = func(c store.Change) bool {
 		for _, call := range c.Calls {
 			states = append(states, call.State)
 		}

@@ -29,7 +29,7 @@ func TestCancelledWhileStreaming(t *testing.T) {
 	for name, elsewhere := range map[string]bool{"here": false, "on another pod": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			gate := make(chan struct{})
 			defer close(gate)
 			w.model.Script(modeltest.Say("half").Wait(gate))
@@ -63,7 +63,7 @@ func TestCancelledDuringACall(t *testing.T) {
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
 	})
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "look"}, modeltest.ToolCall{Name: "look"}))
 	p := w.pod()
 	s := p.say("go")
@@ -96,7 +96,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 
 func TestCancelOfNothing(t *testing.T) {
 	t.Parallel()
-	p := newWorld(t).pod()
+	p := newFixture(t).pod()
 	_, err := p.Cancel(t.Context(), store.Ref{User: user, Session: "none"})
 	wantReason(t, err, errs.SessionNotFound)
 }
@@ -104,14 +104,14 @@ func TestCancelOfNothing(t *testing.T) {
 // Who adopts a run that was to be cancelled ends it.
 func TestCancelledWhileNobodyHasIt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	gate := make(chan struct{})
 	defer close(gate)
 	w.model.Script(modeltest.Say("x").Wait(gate))
 	dying := w.pod()
 	s := dying.say("go")
 	testkit.Eventually(t, soon, func() bool { return dying.state(s).LastSeq > 0 }, "text came")
-	dying.door.slam()
+	dying.faults.cutOff()
 	if _, _, err := dying.store.RequestCancel(t.Context(), s.Ref); err != nil {
 		t.Fatal(err)
 	}
@@ -125,12 +125,12 @@ func TestCancelledJustBeforeAnInterrupt(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		click := newDevice("click")
-		w := newWorldOn(t, open, click)
+		w := newFixtureOn(t, open, click)
 		w.model.Script(modeltest.Say("I shall click. ").Then(modeltest.Call("click", nil)))
 		p, asks := w.pod(), w.open()
 		req := asking("click")
 		req.SessionId = "session_1"
-		p.door.before = func(c store.Change) bool {
+		p.faults.before = func(c store.Change) bool {
 			if c.End != nil && c.End.Interrupt != nil {
 				if active, _, err := asks.RequestCancel(context.WithoutCancel(t.Context()), store.Ref{User: user, Session: "session_1"}); !active || err != nil {
 					t.Errorf("%v, %v", active, err)
@@ -152,7 +152,7 @@ func TestCancelledJustBeforeAnInterrupt(t *testing.T) {
 // Word of a cancel may come late: the session's next run has begun by then.
 func TestWordOfAnOldCancel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	gate := make(chan struct{})
 	w.model.Script(modeltest.Say("half").Wait(gate).Then(modeltest.Say(" and half")))
 	p := w.pod()

@@ -63,7 +63,7 @@ func diesWhileStreaming(t *testing.T, open func() *store.Store) {
 		"differs":     {false, "whole", "lost words"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldOn(t, open)
+			w := newFixtureOn(t, open)
 			gate := make(chan struct{})
 			defer close(gate)
 			w.model.Script(modeltest.Say("lost ", "words").Wait(gate), modeltest.Say(tt.second))
@@ -73,7 +73,7 @@ func diesWhileStreaming(t *testing.T, open func() *store.Store) {
 				kept, err := dying.store.Events(t.Context(), s.Ref, s.After, 0)
 				return err == nil && events(kept).heard() == "lost words"
 			}, "the text is kept")
-			dying.door.slam()
+			dying.faults.cutOff()
 			other := w.pod()
 			if tt.text != tt.second {
 				brokeOff(t, other, s, tt.text)
@@ -94,10 +94,10 @@ func TestDiesBeforeACallStarts(t *testing.T) {
 
 func diesBeforeACallStarts(t *testing.T, open func() *store.Store) {
 	f := echo("look")
-	w := newWorldOn(t, open, f)
+	w := newFixtureOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Call("look", nil), modeltest.Say("."))
 	dying := w.pod()
-	dying.door.before = started("call_0")
+	dying.faults.before = started("call_0")
 	s := dying.say("go")
 	dying.forgets(t)
 	w.pod()
@@ -107,7 +107,7 @@ func diesBeforeACallStarts(t *testing.T, open func() *store.Store) {
 }
 
 // unknown is what the agent and the client are told of a call that may have run.
-func unknown(t *testing.T, w *world, got events, id string) {
+func unknown(t *testing.T, w *fixture, got events, id string) {
 	t.Helper()
 	for _, r := range got.results() {
 		if r.GetToolCallId() == id && (r.GetOutcome() != "unknown" || !strings.Contains(r.GetResult(), "may have run")) {
@@ -127,10 +127,10 @@ func TestDiesAfterACallStarted(t *testing.T) {
 
 func diesAfterACallStarted(t *testing.T, open func() *store.Store) {
 	f := echo("look")
-	w := newWorldOn(t, open, f)
+	w := newFixtureOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("I see"))
 	dying := w.pod()
-	dying.door.after = started("call_0") // kept, but the pod never learns
+	dying.faults.after = started("call_0") // kept, but the pod never learns
 	s := dying.say("go")
 	dying.forgets(t)
 	w.pod()
@@ -148,11 +148,11 @@ func TestDiesBeforeAResultIsKept(t *testing.T) {
 
 func diesBeforeAResultIsKept(t *testing.T, open func() *store.Store) {
 	f := echo("look")
-	w := newWorldOn(t, open, f)
+	w := newFixtureOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil))
 	w.model.Otherwise(modeltest.Say("I see")) // while a result is kept the model is asked
 	dying := w.pod()
-	dying.door.before = endedCall("call_0")
+	dying.faults.before = endedCall("call_0")
 	s := dying.say("go")
 	dying.forgets(t)
 	w.pod()
@@ -170,10 +170,10 @@ func TestDiesBetweenTwoCalls(t *testing.T) {
 
 func diesBetweenTwoCalls(t *testing.T, open func() *store.Store) {
 	one, two := echo("one"), echo("two")
-	w := newWorldOn(t, open, one, two)
+	w := newFixtureOn(t, open, one, two)
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "one"}, modeltest.ToolCall{Name: "two"}), modeltest.Say("."))
 	dying := w.pod()
-	dying.door.after = endedCall("call_0")
+	dying.faults.after = endedCall("call_0")
 	s := dying.say("go")
 	dying.forgets(t)
 	w.pod()
@@ -201,12 +201,12 @@ func diesWhileParallelCallsRun(t *testing.T, open func() *store.Store) {
 	})
 	quick := echo("quick")
 	slow.spec.Parallel, quick.spec.Parallel = true, true
-	w := newWorldOn(t, open, slow, quick)
+	w := newFixtureOn(t, open, slow, quick)
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "slow"}, modeltest.ToolCall{Name: "quick"}), modeltest.Say("."))
 	dying := w.pod()
-	dying.door.after = endedCall("call_1")
+	dying.faults.after = endedCall("call_1")
 	s := dying.say("go")
-	testkit.Eventually(t, soon, func() bool { return dying.door.closed() != nil }, "the pod has died")
+	testkit.Eventually(t, soon, func() bool { return dying.faults.closed() != nil }, "the pod has died")
 	w.pod()
 	got := dying.ended(s)
 	if len(slow.seen()) != 1 || len(quick.seen()) != 1 || len(got.results()) != 2 {
@@ -222,7 +222,7 @@ func TestDiesWhileAPersonDecides(t *testing.T) {
 
 func diesWhileAPersonDecides(t *testing.T, open func() *store.Store) {
 	w, dying, click, _, s := clickAndLook(t, open)
-	dying.door.slam()
+	dying.faults.cutOff()
 	w.model.Script(modeltest.Say("."))
 	other := w.pod()
 	if got := other.ended(other.resume(s, decision("call_0", "approved"))); got.finish() != "stop" || len(click.seen()) != 1 {
@@ -237,10 +237,10 @@ func TestDiesDuringResume(t *testing.T) {
 
 func diesDuringResume(t *testing.T, open func() *store.Store) {
 	w, first, click, look, s := clickAndLook(t, open)
-	first.door.slam()
+	first.faults.cutOff()
 	w.model.Script(modeltest.Say("."))
 	dying := w.pod()
-	dying.door.before = func(store.Change) bool { return true } // decided, and nothing after it
+	dying.faults.before = func(store.Change) bool { return true } // decided, and nothing after it
 	next := dying.resume(s, decision("call_0", "approved"))
 	dying.forgets(t)
 	other := w.pod()
@@ -265,17 +265,17 @@ func comesBackTooLate(t *testing.T, open func() *store.Store) {
 			return tool.Result{}, ctx.Err()
 		}
 	})
-	w := newWorldOn(t, open, f)
+	w := newFixtureOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil))
 	w.model.Otherwise(modeltest.Say("without it"))
 	paused := w.pod()
 	s := paused.say("go")
 	testkit.Eventually(t, soon, func() bool { return len(f.seen()) == 1 }, "the call is made")
-	paused.door.slam()
+	paused.faults.cutOff()
 	got := w.pod().ended(s)
-	paused.door.mu.Lock()
-	paused.door.shut = false
-	paused.door.mu.Unlock()
+	paused.faults.mu.Lock()
+	paused.faults.cut = false
+	paused.faults.mu.Unlock()
 	close(gate)
 	paused.forgets(t)
 	if after := paused.ended(s); len(after) != len(got) || after.text() != "without it" || len(f.seen()) != 1 {
@@ -296,7 +296,7 @@ func stops(t *testing.T, open func() *store.Store) {
 		<-gate
 		return tool.Result{Text: "seen"}, nil
 	})
-	w := newWorldOn(t, open, f)
+	w := newFixtureOn(t, open, f)
 	w.model.Script(modeltest.Call("look", nil), modeltest.Say("done"))
 	leaving := w.pod()
 	s := leaving.say("go")
@@ -326,7 +326,7 @@ func TestStopsWhileStreaming(t *testing.T) {
 }
 
 func stopsWhileStreaming(t *testing.T, open func() *store.Store) {
-	w := newWorldOn(t, open)
+	w := newFixtureOn(t, open)
 	gate := make(chan struct{})
 	defer close(gate)
 	w.model.Script(modeltest.Say("whole").Wait(gate), modeltest.Say("whole story"))
@@ -347,7 +347,7 @@ func TestManyRunsAreAdopted(t *testing.T) {
 }
 
 func manyRunsAreAdopted(t *testing.T, open func() *store.Store) {
-	w := newWorldOn(t, open)
+	w := newFixtureOn(t, open)
 	gate := make(chan struct{})
 	defer close(gate)
 	w.model.Script(modeltest.Repeat(40, modeltest.Say("who").Wait(gate))...)
@@ -357,7 +357,7 @@ func manyRunsAreAdopted(t *testing.T, open func() *store.Store) {
 		runs = append(runs, dying.say("go"))
 	}
 	testkit.Eventually(t, soon, func() bool { return len(w.model.Requests()) == 40 }, "all ask")
-	dying.door.slam()
+	dying.faults.cutOff()
 	w.model.Otherwise(modeltest.Say("whole"))
 	other := w.pod()
 	for _, s := range runs {

@@ -13,7 +13,7 @@ import (
 func TestSubAgentOfALostRunCallsNothing(t *testing.T) {
 	t.Parallel()
 	look := echo("look")
-	w := newWorld(t, look)
+	w := newFixture(t, look)
 	adoptEvery := w.config.AdoptEvery
 	w.config.LeaseFor, w.config.AdoptEvery = time.Hour, time.Hour // it neither renews nor adopts in the time of this test
 	asked, gate := make(chan struct{}), make(chan struct{})
@@ -25,7 +25,7 @@ func TestSubAgentOfALostRunCallsNothing(t *testing.T) {
 	stalled := w.pod()
 	s := stalled.say("go")
 	<-asked
-	stalled.door.expire()
+	stalled.faults.expire()
 	w.config.AdoptEvery = adoptEvery
 	other := w.pod()
 	if got := other.ended(s); got.results()[0].GetResult() != "looked" || got.text() != "who knows" {

@@ -33,12 +33,12 @@ const (
 	user = "ana"
 	soon = 30 * time.Second
 	// outlive is how many times longer a lease lasts than its pod believes: a machine with too much to do is late with
-	// renewals, and only what the tests declare dead shall be. Its leases end with it (see [door.expire]).
+	// renewals, and only what the tests declare dead shall be. Its leases end with it (see [faultyStore.expire]).
 	outlive = 10
 )
 
-// world is a database, a model, tools and files, for any number of pods.
-type world struct {
+// fixture is a database, a model, tools and files, for any number of pods.
+type fixture struct {
 	t     *testing.T
 	model *modeltest.Server
 	open  func() *store.Store
@@ -50,10 +50,10 @@ type world struct {
 	config  agent.Config
 }
 
-// newWorld has an SQLite file, which its pods share.
-func newWorld(t *testing.T, tools ...tool.Tool) *world {
+// newFixture has an SQLite file, which its pods share.
+func newFixture(t *testing.T, tools ...tool.Tool) *fixture {
 	t.Helper()
-	return newWorldOn(t, shared(t), tools...)
+	return newFixtureOn(t, shared(t), tools...)
 }
 
 // shared is one store for all pods of a test.
@@ -63,8 +63,8 @@ func shared(t *testing.T) func() *store.Store {
 	return func() *store.Store { return s }
 }
 
-// newWorldOn has a user who runs everything.
-func newWorldOn(t *testing.T, open func() *store.Store, tools ...tool.Tool) *world {
+// newFixtureOn has a user who runs everything.
+func newFixtureOn(t *testing.T, open func() *store.Store, tools ...tool.Tool) *fixture {
 	t.Helper()
 	if err := open().SetApprovalSettings(t.Context(), user, store.ApprovalSettings{Mode: "run_everything"}); err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func newWorldOn(t *testing.T, open func() *store.Store, tools ...tool.Tool) *wor
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	w := &world{t: t, model: modeltest.New(t), open: open, box: box, files: files, tools: tools}
+	w := &fixture{t: t, model: modeltest.New(t), open: open, box: box, files: files, tools: tools}
 	w.config = agent.Config{
 		Default:  llm.Endpoint{BaseURL: w.model.URL(), APIKey: "k", Model: modeltest.Model},
 		LeaseFor: time.Second, AdoptEvery: 50 * time.Millisecond, CallGrace: 2 * time.Second,
@@ -87,30 +87,30 @@ func newWorldOn(t *testing.T, open func() *store.Store, tools ...tool.Tool) *wor
 }
 
 // Tools implements [tool.Source].
-func (w *world) Tools(context.Context, tool.Scope) (tool.Listing, error) {
+func (w *fixture) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 	return tool.Listing{Tools: w.tools}, nil
 }
 
-// pod is one engine with its own door to the database, which can be torn out of its hinges.
+// pod is one engine whose store can be cut off.
 type pod struct {
 	*agent.Engine
-	w     *world
-	store *store.Store
-	door  *door
+	w      *fixture
+	store  *store.Store
+	faults *faultyStore
 }
 
-func (w *world) pod() *pod {
+func (w *fixture) pod() *pod {
 	w.t.Helper()
 	s := w.open()
 	client, err := llm.New(llm.Options{})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := &pod{w: w, store: s, door: &door{Store: s, held: map[store.Ref]store.Lease{}}}
+	p := &pod{w: w, store: s, faults: &faultyStore{Store: s, held: map[store.Ref]store.Lease{}}}
 	cfg := w.config
 	cfg.Owner = testkit.Prefix(w.t) + time.Now().String()
 	p.Engine, err = agent.New(agent.Options{
-		Config: cfg, Journal: p.door, Leases: p.door, Decisions: p.door, Model: client, Sources: append([]tool.Source{w}, w.sources...), Files: w.files,
+		Config: cfg, Journal: p.faults, Leases: p.faults, Decisions: p.faults, Model: client, Sources: append([]tool.Source{w}, w.sources...), Files: w.files,
 		Publisher: p, Sealer: w.box, Metrics: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -136,34 +136,34 @@ func (p *pod) Publish(ref store.Ref, events []*agentv1.Event) {
 	}
 }
 
-// door is a pod's store. When it is shut nothing gets through any more, as if the pod had died long enough ago for its leases
+// faultyStore is a pod's store, which can be cut off: then nothing gets through any more, as if the pod had died long enough ago for its leases
 // to have run out: neither what it writes, nor its renewals.
-type door struct {
+type faultyStore struct {
 	*store.Store
 
 	leasing sync.Mutex // no lease is taken over or prolonged any more while those of a pod that is dead end
 
 	mu   sync.Mutex
 	held map[store.Ref]store.Lease
-	// before and after shut the door around a commit.
+	// before and after cut the pod off before or after a commit.
 	before, after func(store.Change) bool
 	refuse        func(store.Change) error
-	shut          bool
+	cut           bool
 	// away is how many times more nothing can be read of what the user set up.
 	away int
 }
 
-var errShut = errs.New(errs.AgentUnavailable, "the door is shut")
+var errCutOff = errs.New(errs.AgentUnavailable, "the pod is cut off")
 
-func (d *door) slam() {
+func (d *faultyStore) cutOff() {
 	d.mu.Lock()
-	d.shut = true
+	d.cut = true
 	d.mu.Unlock()
 	d.expire()
 }
 
-// expire ends the leases of a pod whose door is shut.
-func (d *door) expire() {
+// expire ends the leases of a pod that is cut off.
+func (d *faultyStore) expire() {
 	d.leasing.Lock()
 	defer d.leasing.Unlock()
 	d.mu.Lock()
@@ -172,13 +172,13 @@ func (d *door) expire() {
 	_ = d.Store.Release(context.Background(), leases) //nolint:forbidigo // a pod's end, whatever the test's state; fails only with the database
 }
 
-func (d *door) hold(l store.Lease) {
+func (d *faultyStore) hold(l store.Lease) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.held[l.Ref] = l
 }
 
-func (d *door) Begin(ctx context.Context, b store.Begin) (store.Lease, store.State, error) {
+func (d *faultyStore) Begin(ctx context.Context, b store.Begin) (store.Lease, store.State, error) {
 	b.TTL *= outlive
 	lease, state, err := d.Store.Begin(ctx, b)
 	if err == nil {
@@ -187,7 +187,7 @@ func (d *door) Begin(ctx context.Context, b store.Begin) (store.Lease, store.Sta
 	return lease, state, err
 }
 
-func (d *door) Decide(ctx context.Context, decide store.Decide) (store.Lease, store.State, error) {
+func (d *faultyStore) Decide(ctx context.Context, decide store.Decide) (store.Lease, store.State, error) {
 	decide.TTL *= outlive
 	lease, state, err := d.Store.Decide(ctx, decide)
 	if err == nil {
@@ -196,27 +196,27 @@ func (d *door) Decide(ctx context.Context, decide store.Decide) (store.Lease, st
 	return lease, state, err
 }
 
-func (d *door) ApprovalSettings(ctx context.Context, user ids.UserID) (store.ApprovalSettings, error) {
+func (d *faultyStore) ApprovalSettings(ctx context.Context, user ids.UserID) (store.ApprovalSettings, error) {
 	d.mu.Lock()
 	d.away--
 	away := d.away >= 0
 	d.mu.Unlock()
 	if away {
-		return store.ApprovalSettings{}, errShut
+		return store.ApprovalSettings{}, errCutOff
 	}
 	return d.Store.ApprovalSettings(ctx, user)
 }
 
-func (d *door) closed() error {
+func (d *faultyStore) closed() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.shut {
-		return errShut
+	if d.cut {
+		return errCutOff
 	}
 	return nil
 }
 
-func (d *door) Commit(ctx context.Context, lease store.Lease, c store.Change) error {
+func (d *faultyStore) Commit(ctx context.Context, lease store.Lease, c store.Change) error {
 	d.mu.Lock()
 	if d.refuse != nil {
 		if err := d.refuse(c); err != nil {
@@ -224,26 +224,26 @@ func (d *door) Commit(ctx context.Context, lease store.Lease, c store.Change) er
 			return err
 		}
 	}
-	d.shut = d.shut || d.before != nil && d.before(c)
-	shut := d.shut
+	d.cut = d.cut || d.before != nil && d.before(c)
+	cut := d.cut
 	d.mu.Unlock()
-	if shut {
+	if cut {
 		d.expire()
-		return errShut
+		return errCutOff
 	}
 	err := d.Store.Commit(ctx, lease, c)
 	d.mu.Lock()
-	d.shut = d.shut || d.after != nil && d.after(c)
-	shut = d.shut
+	d.cut = d.cut || d.after != nil && d.after(c)
+	cut = d.cut
 	d.mu.Unlock()
-	if shut {
+	if cut {
 		d.expire()
-		return errShut
+		return errCutOff
 	}
 	return err
 }
 
-func (d *door) Renew(ctx context.Context, owner string, ttl time.Duration, leases []store.Lease) (lost, cancelled []store.Lease, err error) {
+func (d *faultyStore) Renew(ctx context.Context, owner string, ttl time.Duration, leases []store.Lease) (lost, cancelled []store.Lease, err error) {
 	d.leasing.Lock()
 	defer d.leasing.Unlock()
 	if err := d.closed(); err != nil {
@@ -252,7 +252,7 @@ func (d *door) Renew(ctx context.Context, owner string, ttl time.Duration, lease
 	return d.Store.Renew(ctx, owner, outlive*ttl, leases)
 }
 
-func (d *door) Adopt(ctx context.Context, owner string, ttl time.Duration, limit int) ([]store.Adopted, error) {
+func (d *faultyStore) Adopt(ctx context.Context, owner string, ttl time.Duration, limit int) ([]store.Adopted, error) {
 	d.leasing.Lock() // else the dead pod could adopt its own run, and ask the model once more
 	defer d.leasing.Unlock()
 	if err := d.closed(); err != nil {
@@ -265,7 +265,7 @@ func (d *door) Adopt(ctx context.Context, owner string, ttl time.Duration, limit
 	return adopted, err
 }
 
-func (d *door) Release(ctx context.Context, leases []store.Lease) error {
+func (d *faultyStore) Release(ctx context.Context, leases []store.Lease) error {
 	if err := d.closed(); err != nil {
 		return err
 	}

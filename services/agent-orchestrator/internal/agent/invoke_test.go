@@ -16,7 +16,7 @@ import (
 
 func TestInvokeIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.MaxRuns = 1
 	gate := make(chan struct{})
 	w.model.Script(modeltest.Say("x").Wait(gate))
@@ -48,7 +48,7 @@ func (o *opened) Tools(context.Context, tool.Scope) (tool.Listing, error) {
 // Sources of tools are opened while a run's beginning is kept; where it is refused they are closed.
 func TestRefusedInvokeClosesItsSources(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	source := &opened{}
 	w.sources = []tool.Source{source}
 	gate := make(chan struct{})
@@ -65,7 +65,7 @@ func TestRefusedInvokeClosesItsSources(t *testing.T) {
 
 func TestInvokeTwiceWithAKey(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.model.Script(modeltest.Say("once"))
 	p := w.pod()
 	req := &agentv1.InvokeRequest{Message: "hi", IdempotencyKey: "k1"}
@@ -79,7 +79,7 @@ func TestInvokeTwiceWithAKey(t *testing.T) {
 
 func TestNoModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.config.Default = llm.Endpoint{}
 	_, err := w.pod().Invoke(t.Context(), user, &agentv1.InvokeRequest{Message: "hi"})
 	wantReason(t, err, errs.ModelMissing)
@@ -88,13 +88,13 @@ func TestNoModel(t *testing.T) {
 // The pod's own key goes to the pod's own endpoint, and nowhere else.
 func TestKeys(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.model.Script(modeltest.Say("own"))
 	p := w.pod()
 	p.ended(p.say("hi"))
-	stranger := modeltest.New(t)
-	got := p.ended(p.invoke(&agentv1.InvokeRequest{Message: "hi", Model: &agentv1.ModelConfig{BaseUrl: stranger.URL(), ModelName: "m"}}))
-	if got.finish() != "error" || len(stranger.Requests()) != 0 { // no guard: addresses of users are not dialled
+	elsewhere := modeltest.New(t)
+	got := p.ended(p.invoke(&agentv1.InvokeRequest{Message: "hi", Model: &agentv1.ModelConfig{BaseUrl: elsewhere.URL(), ModelName: "m"}}))
+	if got.finish() != "error" || len(elsewhere.Requests()) != 0 { // no guard: addresses of users are not dialled
 		t.Errorf("%v", got)
 	}
 	if key := w.model.Requests()[0].Key(); key != "k" {
@@ -104,7 +104,7 @@ func TestKeys(t *testing.T) {
 
 func TestTitleAndPrompt(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.sources = append(w.sources, problems{})
 	w.model.Script(modeltest.Say("."))
 	p := w.pod()

@@ -9,7 +9,7 @@ import (
 
 func TestAnswer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.model.Script(modeltest.Say("Hel", "lo").Usage(7, 2))
 	p := w.pod()
 	got := p.ended(p.say("hi"))
@@ -25,7 +25,7 @@ func TestAnswer(t *testing.T) {
 func TestToolStep(t *testing.T) {
 	t.Parallel()
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	w.model.Script(modeltest.Call("look", `{"a":1}`), modeltest.Say("done"))
 	p := w.pod()
 	s := p.say("go")

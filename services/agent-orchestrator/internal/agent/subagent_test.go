@@ -21,7 +21,7 @@ func inTask(word string) func(modeltest.Request) bool {
 func TestSubAgents(t *testing.T) {
 	t.Parallel()
 	look := echo("look")
-	w := newWorld(t, look)
+	w := newFixture(t, look)
 	// Each waits for the other: they run at once.
 	left, right := make(chan struct{}), make(chan struct{})
 	w.model.When(inTask("LEFT"), modeltest.Func(func(modeltest.Request) modeltest.Answer {
@@ -58,7 +58,7 @@ func TestSubAgents(t *testing.T) {
 
 func TestSubAgentsEnd(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, echo("look"))
+	w := newFixture(t, echo("look"))
 	w.model.When(inTask("LOOP"), modeltest.Repeat(20, modeltest.Call("look", nil))...)
 	w.model.When(inTask("FAIL"), modeltest.Status(401, nil, "{}"))
 	w.model.Script(modeltest.Calls(modeltest.ToolCall{Name: "task", Args: `{"prompt":"LOOP"}`}, modeltest.ToolCall{Name: "task", Args: `{"prompt":"FAIL"}`}), modeltest.Say("."))
@@ -76,7 +76,7 @@ func TestModes(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			click := newDevice("click")
-			w := newWorld(t, click)
+			w := newFixture(t, click)
 			w.model.Script(modeltest.Call("click", nil), modeltest.Say("."))
 			p := w.pod()
 			req := asking("click")

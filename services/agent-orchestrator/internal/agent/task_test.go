@@ -53,7 +53,7 @@ func conversation(t *testing.T, p *pod, s agent.Started, parent string) string {
 func TestSubAgentsAreSeen(t *testing.T) {
 	t.Parallel()
 	look := echo("look")
-	w := newWorld(t, look)
+	w := newFixture(t, look)
 	w.model.When(inTask("SUB"), modeltest.Say("I look. ").Then(modeltest.Call("look", `{"at":"it"}`)), modeltest.Say("seen"))
 	w.model.Script(modeltest.Call("task", `{"prompt":"SUB"}`), modeltest.Say("done"))
 	p := w.pod()
@@ -88,7 +88,7 @@ func TestSubAgentsAsk(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		click, far, look := newDevice("click"), newDevice("far"), echo("look")
 		far.move(tool.Place{}, &tool.Selection{Nodes: []*nodev1.Node{{Info: &nodev1.NodeInfo{NodeId: "desk"}}}})
-		w := newWorldOn(t, open, click, far, look)
+		w := newFixtureOn(t, open, click, far, look)
 		w.model.When(inTask("CLICK"), modeltest.Calls(modeltest.ToolCall{Name: "look"}, modeltest.ToolCall{Name: "click", Args: `{"n":1}`}), modeltest.Say("clicked"))
 		w.model.When(inTask("FAR"), modeltest.Call("far", nil), modeltest.Say("was far"))
 		w.model.When(inTask("FREE"), modeltest.Call("look", nil), modeltest.Say("was free"))
@@ -148,7 +148,7 @@ func TestSubAgentsAsk(t *testing.T) {
 func TestSubAgentsHearNo(t *testing.T) {
 	t.Parallel()
 	click := newDevice("click")
-	w := newWorld(t, click)
+	w := newFixture(t, click)
 	w.model.When(inTask("SUB"), modeltest.Call("click", nil), modeltest.Say("was not allowed"))
 	w.model.Script(modeltest.Call("task", `{"prompt":"SUB"}`), modeltest.Say("done"))
 	p := w.pod()
@@ -180,7 +180,7 @@ func TestCancelledWhileASubAgentAsks(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		click := newDevice("click")
-		w := newWorldOn(t, open, click)
+		w := newFixtureOn(t, open, click)
 		w.model.When(inTask("SUB"), modeltest.Call("click", nil))
 		w.model.Script(modeltest.Call("task", `{"prompt":"SUB"}`), modeltest.Say("again"))
 		p := w.pod()
@@ -228,7 +228,7 @@ func TestDiesInASubAgent(t *testing.T) {
 			t.Parallel()
 			storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 				look := echo("look")
-				w := newWorldOn(t, open, look)
+				w := newFixtureOn(t, open, look)
 				// What a pod did not keep it asks again.
 				ask := modeltest.Func(func(r modeltest.Request) modeltest.Answer {
 					if _, looked := r.Last("tool"); looked {
@@ -239,7 +239,7 @@ func TestDiesInASubAgent(t *testing.T) {
 				w.model.When(inTask("SUB"), modeltest.Repeat(6, ask)...)
 				w.model.Script(modeltest.Call("task", `{"prompt":"SUB"}`), modeltest.Say("done"), modeltest.Say("done"))
 				dying := w.pod()
-				dying.door.before, dying.door.after = tt.before, tt.after
+				dying.faults.before, dying.faults.after = tt.before, tt.after
 				s := dying.say("go")
 				dying.forgets(t)
 				w.pod()

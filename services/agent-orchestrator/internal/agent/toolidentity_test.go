@@ -46,7 +46,7 @@ func TestToolOfAnotherBecomesTheOneApproved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w := newFixture(t)
 			source := &changing{}
 			source.set(tt.before)
 			w.sources = []tool.Source{source}
@@ -75,7 +75,7 @@ func TestToolOfAnotherBecomesTheOneApproved(t *testing.T) {
 func TestRuleAboutARenamedTool(t *testing.T) {
 	t.Parallel()
 	mine, other := served("files", "delete"), served("mail", "delete")
-	w := newWorld(t, mine, other)
+	w := newFixture(t, mine, other)
 	w.model.Script(modeltest.Call("files__delete", nil), modeltest.Say("."))
 	p := w.pod()
 	s := p.invoke(asking("delete"))
@@ -93,7 +93,7 @@ func TestModifiedArgumentsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	f := served("files", "delete")
 	f.spec.Parameters = []byte(`{"type":"object","required":["path"],"properties":{"path":{"type":"string"}}}`)
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	w.model.Script(modeltest.Call("delete", map[string]any{"path": "a"}), modeltest.Say("."))
 	p := w.pod()
 	s := p.invoke(asking("delete"))

@@ -49,7 +49,7 @@ func wantNotLooked(t *testing.T, r *agentv1.ToolCallResult) {
 func TestToolThatWasNotLookedUp(t *testing.T) {
 	t.Parallel()
 	click := newDevice("click")
-	w := newWorld(t)
+	w := newFixture(t)
 	w.sources = []tool.Source{&unsure{fails: 2, tools: []tool.Tool{click}}} // as the run begins, and before its first question
 	w.model.Script(
 		modeltest.Calls(modeltest.ToolCall{Name: "click"}, modeltest.ToolCall{Name: "write_todos", Args: `{"todos":[]}`}),
@@ -81,7 +81,7 @@ func TestToolThatWasNotLookedUp(t *testing.T) {
 func TestApprovedToolThatWasNotLookedUp(t *testing.T) {
 	t.Parallel()
 	click := newDevice("click")
-	w := newWorld(t)
+	w := newFixture(t)
 	source := &unsure{tools: []tool.Tool{click}}
 	w.sources = []tool.Source{source}
 	w.model.Script(modeltest.Call("click", nil), modeltest.Say("."))
@@ -99,7 +99,7 @@ func TestApprovedToolThatWasNotLookedUp(t *testing.T) {
 // A sub-agent knows no more than its agent does.
 func TestToolThatASubAgentCannotLookUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	w := newFixture(t)
 	w.sources = []tool.Source{&unsure{fails: 2}}
 	w.model.When(inTask("SUB"), modeltest.Call("click", nil), modeltest.Say("could not"))
 	w.model.Script(modeltest.Call("task", `{"prompt":"SUB"}`), modeltest.Say("."))

@@ -12,10 +12,10 @@ import (
 func TestStepCannotBeKept(t *testing.T) {
 	t.Parallel()
 	f := echo("look")
-	w := newWorld(t, f)
+	w := newFixture(t, f)
 	w.model.Script(modeltest.Call("look", nil))
 	p := w.pod()
-	p.door.refuse = func(c store.Change) error {
+	p.faults.refuse = func(c store.Change) error {
 		if started("call_0")(c) {
 			return errors.New("a constraint")
 		}

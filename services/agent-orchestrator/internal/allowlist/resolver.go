@@ -53,10 +53,10 @@ func (r *Resolver) Resolve(
 	}
 	for _, name := range names {
 		bare := store.AllowedTool{Tool: name}
-		said := slices.Contains(kept, bare)
+		listed := slices.Contains(kept, bare)
 		before := standing(kept, name)
-		isNew := !said && len(before) == 0
-		if said || isNew {
+		isNew := !listed && len(before) == 0
+		if listed || isNew {
 			out = append(out, bare)
 		}
 		switch {

@@ -32,8 +32,8 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// world is what a server asks: one session of ana's, whose events the test makes.
-type world struct {
+// backend is what a server asks: one session of ana's, whose events the test makes.
+type backend struct {
 	hub *live.Hub
 
 	mu        sync.Mutex
@@ -48,7 +48,7 @@ type world struct {
 	long int // how many messages of 1 MiB the session has; 0 for one that is short
 }
 
-func (w *world) Invoke(_ context.Context, user ids.UserID, req *agentv1.InvokeRequest) (agent.Started, error) {
+func (w *backend) Invoke(_ context.Context, user ids.UserID, req *agentv1.InvokeRequest) (agent.Started, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.refuse != nil {
@@ -61,13 +61,13 @@ func (w *world) Invoke(_ context.Context, user ids.UserID, req *agentv1.InvokeRe
 	return agent.Started{Ref: w.session.Ref, Run: "run_1", After: w.session.LastSeq}, nil
 }
 
-func (w *world) Resume(context.Context, ids.UserID, *agentv1.ResumeRequest) (agent.Started, error) {
+func (w *backend) Resume(context.Context, ids.UserID, *agentv1.ResumeRequest) (agent.Started, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return agent.Started{Ref: w.session.Ref, Run: "run_1", After: w.session.LastSeq}, w.refuse
 }
 
-func (w *world) Cancel(ctx context.Context, ref store.Ref) (bool, error) {
+func (w *backend) Cancel(ctx context.Context, ref store.Ref) (bool, error) {
 	if _, err := w.Session(ctx, ref); err != nil {
 		return false, err
 	}
@@ -81,7 +81,7 @@ func (w *world) Cancel(ctx context.Context, ref store.Ref) (bool, error) {
 	return active, nil
 }
 
-func (w *world) Session(_ context.Context, ref store.Ref) (store.Session, error) {
+func (w *backend) Session(_ context.Context, ref store.Ref) (store.Session, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if ref != w.session.Ref {
@@ -90,13 +90,13 @@ func (w *world) Session(_ context.Context, ref store.Ref) (store.Session, error)
 	return w.session, nil
 }
 
-func (w *world) Sessions(context.Context, ids.UserID, int, string) ([]store.Session, string, error) {
+func (w *backend) Sessions(context.Context, ids.UserID, int, string) ([]store.Session, string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return []store.Session{w.session}, "next", nil
 }
 
-func (w *world) Messages(_ context.Context, _ store.Ref, _ string, after, limit int) ([]store.Message, error) {
+func (w *backend) Messages(_ context.Context, _ store.Ref, _ string, after, limit int) ([]store.Message, error) {
 	if w.long > 0 {
 		var out []store.Message
 		for i := after + 1; i <= w.long && len(out) < limit; i++ {
@@ -107,14 +107,14 @@ func (w *world) Messages(_ context.Context, _ store.Ref, _ string, after, limit 
 	return []store.Message{{Index: 3, Role: "assistant", Calls: []store.MessageCall{{ID: "c", Name: "click", Args: `{`}}}}, nil
 }
 
-func (w *world) Delete(context.Context, store.Ref) error {
+func (w *backend) Delete(context.Context, store.Ref) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.session, w.events = store.Session{}, nil
 	return nil
 }
 
-func (w *world) Events(ctx context.Context, ref store.Ref, after int64, limit int) ([]*agentv1.Event, error) {
+func (w *backend) Events(ctx context.Context, ref store.Ref, after int64, limit int) ([]*agentv1.Event, error) {
 	if _, err := w.Session(ctx, ref); err != nil {
 		return nil, err
 	}
@@ -123,17 +123,17 @@ func (w *world) Events(ctx context.Context, ref store.Ref, after int64, limit in
 	return w.events[min(int(after), len(w.events)):], nil
 }
 
-func (w *world) ApprovalSettings(context.Context, ids.UserID) (store.ApprovalSettings, error) {
+func (w *backend) ApprovalSettings(context.Context, ids.UserID) (store.ApprovalSettings, error) {
 	return w.settings, nil
 }
 
-func (w *world) SetApprovalSettings(_ context.Context, _ ids.UserID, to store.ApprovalSettings) error {
+func (w *backend) SetApprovalSettings(_ context.Context, _ ids.UserID, to store.ApprovalSettings) error {
 	w.settings = to
 	return nil
 }
 
 // Resolve implements [grpcapi.Allowlist]: every name is that of a node's tool.
-func (w *world) Resolve(
+func (w *backend) Resolve(
 	_ context.Context, _ ids.UserID, _ []store.AllowedTool, names []string, wanted []store.AllowedTool,
 ) ([]store.AllowedTool, error) {
 	for _, name := range names {
@@ -142,7 +142,7 @@ func (w *world) Resolve(
 	return wanted, nil
 }
 
-func (w *world) Get(_ context.Context, _ ids.UserID, path string) (workspace.File, []byte, error) {
+func (w *backend) Get(_ context.Context, _ ids.UserID, path string) (workspace.File, []byte, error) {
 	data, ok := w.files[path]
 	if !ok {
 		return workspace.File{}, nil, errs.New(errs.FileNotFound, "no such file")
@@ -151,7 +151,7 @@ func (w *world) Get(_ context.Context, _ ids.UserID, path string) (workspace.Fil
 }
 
 // say keeps an event, then publishes it.
-func (w *world) say(e *agentv1.Event) {
+func (w *backend) say(e *agentv1.Event) {
 	w.mu.Lock()
 	e.Seq = int64(len(w.events) + 1)
 	w.events = append(w.events, e)
@@ -164,21 +164,21 @@ func (w *world) say(e *agentv1.Event) {
 	w.hub.Publish(ref, []*agentv1.Event{e})
 }
 
-func (w *world) cancels() int {
+func (w *backend) cancels() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.cancelled
 }
 
 type fixture struct {
-	*world
+	*backend
 	client agentv1.AgentServiceClient
 	server *grpcapi.Server
 }
 
 func serve(t *testing.T) *fixture {
 	t.Helper()
-	w := &world{files: map[string][]byte{}}
+	w := &backend{files: map[string][]byte{}}
 	hub, err := live.New(live.Options{Store: w})
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func serve(t *testing.T) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{world: w, server: api}
+	f := &fixture{backend: w, server: api}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

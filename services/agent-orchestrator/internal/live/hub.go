@@ -82,7 +82,7 @@ func (h *Hub) Publish(ref store.Ref, events []*agentv1.Event) {
 		t.push(events, size)
 	}
 	if h.out != nil {
-		h.out.put(parcel{ref: ref, events: events, size: size})
+		h.out.put(batch{ref: ref, events: events, size: size})
 	}
 }
 
@@ -92,7 +92,7 @@ func (h *Hub) Look(ref store.Ref) {
 		t.fallBehind()
 	}
 	if h.out != nil {
-		h.out.put(parcel{ref: ref})
+		h.out.put(batch{ref: ref})
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 // outboxBytes bounds what waits for the bus, of all runs of the pod together.
 const outboxBytes = 32 << 20
 
-// parcel is what one message, or several, will carry; without events, the word to look into the store.
-type parcel struct {
+// batch is what one bus message, or several, will carry. One without events tells the others to look into the store.
+type batch struct {
 	ref    store.Ref
 	events []*agentv1.Event
 	size   int
@@ -25,9 +25,9 @@ type outbox struct {
 	done chan struct{} // closed when run has returned
 
 	mu     sync.Mutex
-	queue  []parcel // guarded by mu
-	queued int      // bytes of queue; guarded by mu
-	closed bool     // guarded by mu
+	queue  []batch // guarded by mu
+	queued int     // bytes of queue; guarded by mu
+	closed bool    // guarded by mu
 }
 
 func newOutbox(b *bus.Conn) *outbox {
@@ -37,7 +37,7 @@ func newOutbox(b *bus.Conn) *outbox {
 }
 
 // put drops what finds no place or no bus: followers elsewhere notice the gap.
-func (o *outbox) put(p parcel) {
+func (o *outbox) put(p batch) {
 	o.mu.Lock()
 	if !o.closed && o.queued+p.size <= outboxBytes && o.bus.Up() {
 		o.queue = append(o.queue, p)
@@ -79,7 +79,7 @@ func (o *outbox) run() {
 	}
 }
 
-func (o *outbox) publish(p parcel) {
+func (o *outbox) publish(p batch) {
 	messages, err := encode(p.events, o.bus.MaxMessage())
 	if err != nil {
 		messages = [][]byte{nil}

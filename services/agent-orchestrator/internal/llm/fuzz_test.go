@@ -23,12 +23,12 @@ func FuzzMerge(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, stream string) {
-		var said strings.Builder
+		var pieces strings.Builder
 		args := map[int]string{}
 		names := map[int]string{}
 		a, err := llm.Merge(strings.NewReader(stream), func(d llm.Delta) error {
 			if d.Call == nil {
-				said.WriteString(d.Text)
+				pieces.WriteString(d.Text)
 				return nil
 			}
 			if d.Call.Name == "" {
@@ -45,8 +45,8 @@ func FuzzMerge(f *testing.F) {
 		case err != nil && (!errors.As(err, &failed) || failed.Code == "" || failed.Message == ""):
 			t.Errorf("error %v says too little", err)
 		}
-		if said.String() != a.Text {
-			t.Errorf("pieces %q, answer %q", said.String(), a.Text)
+		if pieces.String() != a.Text {
+			t.Errorf("pieces %q, answer %q", pieces.String(), a.Text)
 		}
 		for i, c := range a.Calls {
 			if c.Name != "" && (args[i] != c.Args || names[i] != c.Name) {

@@ -29,7 +29,7 @@ var (
 // refused says what a response means that holds no answer.
 func refused(r *http.Response, body []byte) *Error {
 	status := r.StatusCode
-	e := said(body)
+	e := errorByText(body)
 	switch {
 	case status == http.StatusOK:
 		return &Error{Code: ModelProtocol, Message: "the endpoint answered with a page for people"}
@@ -55,8 +55,9 @@ func refused(r *http.Response, body []byte) *Error {
 	return e
 }
 
-// said says what an error means by its text, whatever the status. The text itself may repeat the question, so it stays here.
-func said(body []byte) *Error {
+// errorByText returns what the text of an answer says about the error, whatever the status. The text itself may repeat the
+// request, so it goes no further.
+func errorByText(body []byte) *Error {
 	code := ModelProtocol
 	switch {
 	case mentions(body, inputTooLong...):
@@ -69,7 +70,7 @@ func said(body []byte) *Error {
 
 // reported says what an error means that came where an answer was awaited.
 func reported(body []byte) *Error {
-	e := said(body)
+	e := errorByText(body)
 	if e.Code == ModelProtocol {
 		switch {
 		case mentions(body, "invalid_api_key", "unauthorized", "authentication_error", `"code":401`, `"code":403`):

@@ -13,8 +13,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// Room is how much one user may keep; what is 0 is without limit.
-type Room struct {
+// Quota is how much one user may store; 0 is no limit.
+type Quota struct {
 	Files int
 	Bytes int64
 }
@@ -25,7 +25,7 @@ const retryFull = time.Minute
 // makeRoom checks that a file of size bytes has room. The storage itself says what is there: no count of ours could differ from
 // it. Who asks holds the user's turn, so that of two files in this pod the second sees the first.
 func (s *Store) makeRoom(ctx context.Context, user ids.UserID, key string, size int64) error {
-	if s.room == (Room{}) {
+	if s.quota == (Quota{}) {
 		return nil
 	}
 	files, bytes := 1, size
@@ -44,12 +44,12 @@ func (s *Store) makeRoom(ctx context.Context, user ids.UserID, key string, size 
 		files, bytes = files+1, bytes+object.Size
 	}
 	switch {
-	case s.room.Files > 0 && files > s.room.Files:
-		return full("files", int64(s.room.Files), 0, fmt.Sprintf("this user has as many files as one may have, %d", s.room.Files))
-	case s.room.Bytes > 0 && bytes > s.room.Bytes:
-		left := max(0, s.room.Bytes-(bytes-size))
-		return full("file_bytes", s.room.Bytes, left, fmt.Sprintf(
-			"the file has %d bytes; of the %d that a user's files may have, %d are left", size, s.room.Bytes, left))
+	case s.quota.Files > 0 && files > s.quota.Files:
+		return full("files", int64(s.quota.Files), 0, fmt.Sprintf("this user has as many files as one may have, %d", s.quota.Files))
+	case s.quota.Bytes > 0 && bytes > s.quota.Bytes:
+		left := max(0, s.quota.Bytes-(bytes-size))
+		return full("file_bytes", s.quota.Bytes, left, fmt.Sprintf(
+			"the file has %d bytes; of the %d that a user's files may have, %d are left", size, s.quota.Bytes, left))
 	}
 	return nil
 }

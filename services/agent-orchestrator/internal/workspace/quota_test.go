@@ -17,7 +17,7 @@ import (
 func TestAUsersFilesHaveSoMuchRoom(t *testing.T) {
 	t.Parallel()
 	s := open(t, workspace.Options{
-		URL: workspace.DirURL(filepath.Join(t.TempDir(), "files")), Room: workspace.Room{Files: 3, Bytes: 1000},
+		URL: workspace.DirURL(filepath.Join(t.TempDir(), "files")), Quota: workspace.Quota{Files: 3, Bytes: 1000},
 	})
 	write := func(user ids.UserID, path string, size int) error {
 		t.Helper()
@@ -52,7 +52,7 @@ func TestAUsersFilesHaveSoMuchRoom(t *testing.T) {
 // Files that come at once do not share the same room.
 func TestRoomIsGivenOnce(t *testing.T) {
 	t.Parallel()
-	s := open(t, workspace.Options{URL: workspace.DirURL(filepath.Join(t.TempDir(), "files")), Room: workspace.Room{Bytes: 1000}})
+	s := open(t, workspace.Options{URL: workspace.DirURL(filepath.Join(t.TempDir(), "files")), Quota: workspace.Quota{Bytes: 1000}})
 	var kept atomic.Int64
 	var work sync.WaitGroup
 	for i := range 20 {

@@ -23,7 +23,7 @@ const part = 64 << 10
 type Service struct {
 	agentv1.UnimplementedWorkspaceServiceServer
 	store   *Store
-	uploads *turns
+	uploads *userSlots
 }
 
 // uploads bounds what of one user is received at one time: each file is in memory until it is whole. The others stay where
@@ -41,7 +41,7 @@ func NewService(o ServiceOptions) (*Service, error) {
 	if err := options.Require("workspace", map[string]bool{"Store": o.Store == nil}); err != nil {
 		return nil, err
 	}
-	return &Service{store: o.Store, uploads: newTurns(uploads)}, nil
+	return &Service{store: o.Store, uploads: newUserSlots(uploads)}, nil
 }
 
 // ListFiles implements WorkspaceService.

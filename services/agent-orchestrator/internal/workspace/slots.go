@@ -7,30 +7,30 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// turns let at most a number of each user's doings go on at one time; the others of that user wait, and nobody else does.
-type turns struct {
+// userSlots bounds how many operations of one user go on at the same time. The user's next ones wait; other users do not.
+type userSlots struct {
 	most int // static after construction
 
 	mu    sync.Mutex
-	users map[ids.UserID]*queue // of those who do something
+	users map[ids.UserID]*queue // of users with operations
 }
 
 type queue struct {
 	places chan struct{}
-	who    int // waits or does; guarded by turns.mu
+	users  int // operations that wait or go on; guarded by userSlots.mu
 }
 
-func newTurns(most int) *turns { return &turns{most: most, users: map[ids.UserID]*queue{}} }
+func newUserSlots(most int) *userSlots { return &userSlots{most: most, users: map[ids.UserID]*queue{}} }
 
-// take waits for a turn, until ctx ends; done gives it back.
-func (t *turns) take(ctx context.Context, user ids.UserID) (done func(), err error) {
+// take waits for a slot, until ctx ends; done gives it back.
+func (t *userSlots) take(ctx context.Context, user ids.UserID) (done func(), err error) {
 	t.mu.Lock()
 	q := t.users[user]
 	if q == nil {
 		q = &queue{places: make(chan struct{}, t.most)}
 		t.users[user] = q
 	}
-	q.who++
+	q.users++
 	t.mu.Unlock()
 	select {
 	case q.places <- struct{}{}:
@@ -44,10 +44,10 @@ func (t *turns) take(ctx context.Context, user ids.UserID) (done func(), err err
 	}
 }
 
-func (t *turns) left(user ids.UserID, q *queue) {
+func (t *userSlots) left(user ids.UserID, q *queue) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if q.who--; q.who == 0 {
+	if q.users--; q.users == 0 {
 		delete(t.users, user)
 	}
 }

@@ -35,8 +35,8 @@ type Options struct {
 	URL string
 	// MaxBytes bounds a file; 0 means DefaultMaxBytes.
 	MaxBytes int64
-	// Room is what one user may keep.
-	Room Room
+	// Quota is how much one user may store.
+	Quota Quota
 	// Redis is where listings and small files are cached; nil for no cache. It stays the caller's.
 	Redis redis.UniversalClient
 	// Logger is told when the cache cannot be used; nil means discard.
@@ -46,7 +46,7 @@ type Options struct {
 // validate reports what cannot work.
 func (o Options) validate() error {
 	return errors.Join(options.Require("workspace", map[string]bool{"URL": o.URL == ""}), options.NotNegative("workspace", map[string]int64{
-		"MaxBytes": o.MaxBytes, "Room.Files": int64(o.Room.Files), "Room.Bytes": o.Room.Bytes,
+		"MaxBytes": o.MaxBytes, "Quota.Files": int64(o.Quota.Files), "Quota.Bytes": o.Quota.Bytes,
 	}))
 }
 
@@ -66,8 +66,8 @@ type Store struct {
 	bucket   *blob.Bucket
 	onDisk   bool
 	maxBytes int64
-	room     Room
-	writes   *turns // one at a time: each sees what the one before left
+	quota    Quota
+	writes   *userSlots // one at a time: each sees what the one before left
 	cache    *cache
 }
 
@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{maxBytes: o.MaxBytes, room: o.Room, writes: newTurns(1), cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
+	s := &Store{maxBytes: o.MaxBytes, quota: o.Quota, writes: newUserSlots(1), cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
 	if s.maxBytes == 0 {
 		s.maxBytes = DefaultMaxBytes
 	}

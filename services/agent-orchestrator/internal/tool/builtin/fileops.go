@@ -35,7 +35,7 @@ func (s *FileSource) list(ctx context.Context, in tool.Invocation, args listArgs
 		return refused(ctx, err)
 	}
 	if len(page.Files) == 0 {
-		return said("No file of the workspace begins with %q.", args.Prefix), nil
+		return textResult("No file of the workspace begins with %q.", args.Prefix), nil
 	}
 	var b strings.Builder
 	more := page.Cursor
@@ -121,7 +121,7 @@ func (s *FileSource) write(ctx context.Context, in tool.Invocation, args writeAr
 	if err := s.files.Put(ctx, in.User, args.Path, "", []byte(args.Content)); err != nil {
 		return refused(ctx, err)
 	}
-	return said("Wrote %d bytes to %q in the workspace.", len(args.Content), args.Path), nil
+	return textResult("Wrote %d bytes to %q in the workspace.", len(args.Content), args.Path), nil
 }
 
 type editArgs struct {
@@ -153,12 +153,12 @@ func (s *FileSource) edit(ctx context.Context, in tool.Invocation, args editArgs
 	if err := s.files.Put(ctx, in.User, args.Path, file.ContentType, changed); err != nil {
 		return refused(ctx, err)
 	}
-	return said("Replaced %d piece(s) of %q, which has %d bytes now.", found, args.Path, len(changed)), nil
+	return textResult("Replaced %d piece(s) of %q, which has %d bytes now.", found, args.Path, len(changed)), nil
 }
 
 func (s *FileSource) delete(ctx context.Context, in tool.Invocation, args pathArgs) (tool.Result, error) {
 	if err := s.files.Delete(ctx, in.User, args.Path); err != nil {
 		return refused(ctx, err)
 	}
-	return said("Deleted %q from the workspace.", args.Path), nil
+	return textResult("Deleted %q from the workspace.", args.Path), nil
 }

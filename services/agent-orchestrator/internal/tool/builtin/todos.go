@@ -137,7 +137,7 @@ func (t *Todos) write(ctx context.Context, user ids.UserID, files Files, args wr
 			note = " " + TodoFile + " in the workspace could not be updated."
 		}
 	}
-	return said("The todo list has %d entries now, %d of them completed.%s", len(list), completed(list), note), nil
+	return textResult("The todo list has %d entries now, %d of them completed.%s", len(list), completed(list), note), nil
 }
 
 func completed(list []Todo) (n int) {

@@ -39,7 +39,7 @@ func invalid(format string, args ...any) *tool.Failure {
 	return &tool.Failure{Outcome: tool.Invalid, Message: fmt.Sprintf(format, args...)}
 }
 
-func said(format string, args ...any) tool.Result {
+func textResult(format string, args ...any) tool.Result {
 	return tool.Result{Text: fmt.Sprintf(format, args...)}
 }
 

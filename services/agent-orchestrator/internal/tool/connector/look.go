@@ -11,7 +11,7 @@ import (
 
 // look tells which nodes' tools a run has. It waits a little for those that are about to come: a run may begin in the moment
 // in which a gateway that drains has sent its nodes away.
-func (k *listing) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error) {
+func (k *runTools) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error) {
 	began := time.Now()
 	for next := firstLook; ; next = min(2*next, lastLook) {
 		resp, err := k.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
@@ -26,7 +26,7 @@ func (k *listing) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error)
 // expects reports whether another look is likely to show more: a node has connected and not yet said what it is, or there is
 // none and one has just gone, or the run names one that nobody knows: Redis may have been emptied, and gateways register
 // their nodes again within a second.
-func (k *listing) expects(ctx context.Context, resp *toolv1.ResolveNodeResponse, waited time.Duration) bool {
+func (k *runTools) expects(ctx context.Context, resp *toolv1.ResolveNodeResponse, waited time.Duration) bool {
 	nodes := resp.GetAvailableNodes()
 	if n := resp.GetNode(); n != nil {
 		nodes = []*nodev1.Node{n}

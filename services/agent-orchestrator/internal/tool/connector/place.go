@@ -56,7 +56,7 @@ func registered(n *nodev1.Node) bool {
 // locate returns the session's node, and binds the session where that is still open. It waits a little for one that is
 // away, and for one that is not as it should be. The node may be away nevertheless. The error is a *tool.Selection, or a
 // *tool.Failure where there is no node: nothing was sent.
-func (k *listing) locate(ctx context.Context, asItShould func(*nodev1.Node) bool) (*nodev1.Node, error) {
+func (k *runTools) locate(ctx context.Context, asItShould func(*nodev1.Node) bool) (*nodev1.Node, error) {
 	began := time.Now()
 	for look := firstLook; ; look = min(2*look, lastLook) {
 		n, err := k.resolve(ctx)
@@ -80,7 +80,7 @@ func (k *listing) locate(ctx context.Context, asItShould func(*nodev1.Node) bool
 }
 
 // resolve asks once; the node is nil where there is none.
-func (k *listing) resolve(ctx context.Context) (*nodev1.Node, error) {
+func (k *runTools) resolve(ctx context.Context) (*nodev1.Node, error) {
 	resp, err := k.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
 		UserId: string(k.scope.User), SessionId: string(k.scope.Session), PreferredNodeId: k.scope.Preferred,
 	})

@@ -58,7 +58,7 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	k := &listing{gateways: s.gateways, patience: s.patience, scope: scope}
+	k := &runTools{gateways: s.gateways, patience: s.patience, scope: scope}
 	resp, err := k.look(ctx)
 	k.listed = time.Now()
 	if err != nil {
@@ -88,8 +88,8 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 	return out, nil
 }
 
-// listing is the tools of one run.
-type listing struct {
+// runTools is the tools of one run.
+type runTools struct {
 	// static after construction
 	gateways Gateways
 	patience patience
@@ -101,16 +101,16 @@ type listing struct {
 	stale atomic.Bool
 }
 
-func (k *listing) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
+func (k *runTools) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
 
 // tools makes tools of what nodes offer; of several nodes that offer one, the first describes it.
-func (k *listing) tools(nodes []*nodev1.Node) (out []tool.Tool) {
+func (k *runTools) tools(nodes []*nodev1.Node) (out []tool.Tool) {
 	seen := map[string]bool{}
 	for _, n := range nodes {
 		for _, name := range n.GetInfo().GetAvailableTools() {
 			if !seen[name] && toolname.Check(name) == nil { // an older registry may have others
 				seen[name] = true
-				out = append(out, &nodeTool{listing: k, spec: specOf(name, n)})
+				out = append(out, &nodeTool{runTools: k, spec: specOf(name, n)})
 			}
 		}
 	}

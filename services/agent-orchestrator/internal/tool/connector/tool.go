@@ -17,7 +17,7 @@ import (
 
 // nodeTool is one tool of the session's node.
 type nodeTool struct {
-	*listing
+	*runTools
 	spec tool.Spec
 }
 

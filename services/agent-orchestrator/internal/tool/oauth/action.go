@@ -93,9 +93,9 @@ func (b *bound) Call(ctx context.Context, in tool.Invocation) (tool.Result, erro
 		return tool.Result{}, err
 	}
 	result, err := b.run(ctx, b.client, args)
-	var said *answerError
-	if errors.As(err, &said) {
-		result, err = tool.Result{Text: said.message, IsError: true}, nil
+	var refused *answerError
+	if errors.As(err, &refused) {
+		result, err = tool.Result{Text: refused.message, IsError: true}, nil
 	}
 	result.Text = tool.CleanText(result.Text)
 	return result, err
