@@ -1,5 +1,5 @@
 // Package allowlist turns what a user wants on the allow-list into its entries: which sources a name stands for, and what
-// their tools are like now, so that no other tool of the name is allowed with it, nor what the tool becomes.
+// their tools are like now. So no other tool with the same name is allowed, and not the same tool once it has changed.
 //
 // What the package promises:
 //

@@ -35,7 +35,7 @@ func (s *Server) withData(ctx context.Context, ref store.Ref, e *agentv1.Event) 
 			a.Data = data
 			left -= int64(len(data))
 		case err != nil && !errors.Is(err, errs.FileNotFound) && ctx.Err() == nil:
-			s.log.WarnContext(ctx, "an artifact is sent without its bytes", "run", e.GetRunId(), "seq", e.GetSeq(), "error", err)
+			s.log.WarnContext(ctx, "an artifact could not be read; it is sent without its bytes", "run", e.GetRunId(), "seq", e.GetSeq(), "error", err)
 		}
 	}
 	return e

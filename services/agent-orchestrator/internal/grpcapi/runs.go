@@ -95,7 +95,7 @@ func (s *Server) left(
 		_, failed = s.cancel(ctx, started.Ref)
 	}
 	if failed != nil {
-		s.log.WarnContext(ctx, "the run of a client that left goes on", "run", started.Run, "error", failed)
+		s.log.WarnContext(ctx, "the run of a client that disconnected could not be cancelled; it goes on", "run", started.Run, "error", failed)
 	}
 	return err
 }

@@ -26,7 +26,7 @@ func (h *Hub) PokeCancel(ref store.Ref) {
 func (h *Hub) heardCancel(m *nats.Msg) {
 	user, session, err := bus.ParseCancel(m.Subject)
 	if err != nil {
-		h.log.Warn("a cancel that cannot be read", "error", err)
+		h.log.Warn("a message about a cancelled run cannot be read", "error", err)
 		return
 	}
 	h.mu.Lock()

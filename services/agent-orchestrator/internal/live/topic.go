@@ -50,7 +50,7 @@ func (h *Hub) subscribe(t *topic, ref store.Ref) {
 	var err error
 	t.sub, err = h.bus.Subscribe(bus.AgentSubject(ref.User, ref.Session), t.heard)
 	if err != nil { // the connection is closed; the store is still there to read
-		h.log.Warn("a session is followed without the bus", "error", err)
+		h.log.Warn("the bus is not available; a session is followed through the store", "error", err)
 	}
 }
 

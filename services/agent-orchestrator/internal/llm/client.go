@@ -113,7 +113,7 @@ func (c *Client) Stream(ctx context.Context, e Endpoint, r Request, on func(Delt
 		}
 		wait := backoff(tries, failed.after)
 		tries++
-		c.log.WarnContext(ctx, "the model did not answer; asking again", "code", failed.Code, "why", failed.Message, "try", tries+1, "wait", wait)
+		c.log.WarnContext(ctx, "a request to the model failed; it is sent again", "code", failed.Code, "why", failed.Message, "try", tries+1, "wait", wait)
 		if err := c.sleep(ctx, wait); err != nil {
 			return answer, err
 		}

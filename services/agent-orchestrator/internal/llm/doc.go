@@ -2,15 +2,15 @@
 //
 // What the package promises:
 //
-//   - An answer is whole or an error: a stream that ends without a finish_reason is one that was cut. One with it is whole
-//     though the endpoint never says [DONE].
+//   - An answer is whole or an error: a stream that ends without a finish_reason was cut off. One that has it is whole
+//     even if the endpoint never sends [DONE].
 //   - Pieces of parallel tool calls are merged by their index, however they are mixed.
 //   - What fails before the first piece is tried again where that can help (429, 5xx, connection, stall, cut): at most
 //     3 times, after 1, 2 and 4 s or what the endpoint asks, 8 s at most (docs/protocols/zeus-agents.md#errors-of-a-run). Once
 //     a piece was handed on, trying again is the caller's decision.
-//   - Every error is an *[Error] with the code that clients know, but for the context's and the caller's own. Keys,
-//     prompts and answers are in no error and no log: of what an endpoint says of its error only codes that are known to
-//     be codes are repeated.
+//   - Every error is an *[Error] with the code that clients know, except errors of the context and of the caller. Keys,
+//     prompts and answers are in no error and no log: of an endpoint's own error only codes from a
+//     fixed list are repeated.
 //   - Redirects are not followed: the key is for the endpoint that was named, and for no other.
 //   - What an endpoint sends takes bounded memory: 4 MiB of text and arguments an answer, 1 MiB a line. An answer may take
 //     as long as it takes, unless the endpoint is silent for a minute.

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	// URL is postgres://user:password@host/database?..., or sqlite:///absolute/path/file.db.
 	URL config.Secret
-	// Patience is how long a Commit outlasts an outage of the database; 0 means 15 s. Everything else gives up after 2 s.
+	// Patience is how long a Commit retries during an outage of the database; 0 means 15 s. Everything else gives up after 2 s.
 	Patience time.Duration
 	// Allowed is the allow-list of users who have never saved approval settings, in mode use_allowlist.
 	Allowed []AllowedTool
@@ -28,7 +28,7 @@ type Options struct {
 	Metrics prometheus.Registerer
 }
 
-// Store is one pod's door to the database. Its methods may be called from several goroutines; Commits of one lease must
+// Store is one pod's access to the database. Its methods may be called from several goroutines; Commits of one lease must
 // come one after the other.
 //
 // Where the database cannot be reached in time, every method's error is [errs.AgentUnavailable].

@@ -129,12 +129,12 @@ type Call struct {
 	// Parent is the call whose sub-agent asked for this one; "" where the user's agent did.
 	Parent   string
 	Position int    // within the assistant message that asked for it, from 0
-	Tool     string // what people call it
-	Key      string // what it is for good (package tool); "" where there is no such tool
+	Tool     string // the name for people
+	Key      string // identifies the tool for good (package tool); "" if there is no such tool
 	Args     []byte // a JSON object; after "modified" the changed one
 	State    CallState
-	// Node is where a connector tool was to run when this was shown; NodeMark says which device that was, and of a tool that
-	// runs on no node whose it was.
+	// Node is the node on which a connector tool was to run when this was shown, and NodeMark says which device that was. For
+	// other tools Node is empty, and NodeMark names the source.
 	Node     string
 	NodeMark string
 	Digest   string

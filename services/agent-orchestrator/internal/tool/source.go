@@ -15,16 +15,16 @@ const (
 	ModePlan  = "plan"
 )
 
-// Scope is for whom tools are gathered.
+// Scope says for which run tools are gathered.
 type Scope struct {
 	User    ids.UserID
 	Session ids.SessionID
 	Run     string
 	// Mode is agent, ask or plan.
 	Mode string
-	// Preferred is where an unbound session should go.
+	// Preferred is the node that a session uses which is not bound to one; "" for none.
 	Preferred string
-	// Requested are the sources that the request brought along.
+	// Requested are the sources that came with the request.
 	Requested []*agentv1.ToolSource
 }
 
@@ -35,26 +35,26 @@ type Source interface {
 	Tools(ctx context.Context, scope Scope) (Listing, error)
 }
 
-// Listing is what a source has for one run.
+// Listing is the tools that a source has for one run, and what it says beside.
 type Listing struct {
 	Tools []Tool
-	// Remarks are what else an agent should know, in words that may be others'.
+	// Remarks are what else an agent should know. Nodes and servers may have written them.
 	Remarks []Remark
-	// Problems are for the model and the user: "MCP server x cannot be reached: …". They may hold others' words, too.
+	// Problems are for the model and the user: "MCP server x cannot be reached: …". Nodes and servers may have written parts of them, too.
 	Problems []string
-	// Unlisted is how a call ends that no tool answers to, where the source could not be looked at just now: whether it has
-	// such a tool nobody knows. nil where Tools are all there are, and where another look in this run would change nothing.
+	// Unlisted is how a call of an unknown tool ends while the source cannot list its tools: it may have that tool. nil if
+	// Tools are complete, or if asking the source again in this run would change nothing.
 	Unlisted *Failure
-	// Stale reports that the source has other tools by now, so that they are worth gathering again before the model is asked;
-	// nil means never. It is cheap, and says so at most every few seconds.
+	// Stale reports whether the source has other tools by now, so that it should be asked again before the model is; nil means
+	// never. It is cheap, and true at most every few seconds.
 	Stale func() bool
-	// Close lets go of what the listing holds; may be nil.
+	// Close releases what the listing holds; may be nil.
 	Close func()
 }
 
-// Remark is one thing that an agent is told as data, never as an instruction: who wrote it is not known to be the user.
+// Remark is a text that an agent is told as data, never as an instruction: somebody other than the user may have written it.
 type Remark struct {
-	// Kind is ours: "connected node", "prompt of an MCP server".
+	// Kind is one of our own words: "connected node", "prompt of an MCP server".
 	Kind string `json:"kind"`
 	// Of says what the text is of: a node's name, a server and its prompt.
 	Of   string `json:"of,omitempty"`

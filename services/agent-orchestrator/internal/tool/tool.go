@@ -35,9 +35,9 @@ const (
 	Device     Category = "device"  // browser and desktop
 )
 
-// Spec is what everybody may know of a tool.
+// Spec describes a tool.
 type Spec struct {
-	// Name is what people and settings call it; [ModelName] is what models do, and [Key] what it is.
+	// Name is the name for people and in settings; [ModelName] is the name for models, and [Key] identifies the tool for good.
 	Name        string
 	Description string
 	// Parameters is a JSON Schema of type object.
@@ -52,7 +52,7 @@ type Spec struct {
 	Provider string
 	// Fingerprint changes where an MCP server's tool, or the address of the server, does; "" for other layers.
 	Fingerprint string
-	// ReadOnly tools change nothing anywhere: by a table of ours, or by the word of a server that the user trusts.
+	// ReadOnly tools change nothing anywhere: a table of ours says so, or a server that the user trusts.
 	ReadOnly bool
 	// Confirm asks a person in every approval mode: the tool's own definition says so.
 	Confirm bool
@@ -62,14 +62,14 @@ type Spec struct {
 	Timeout time.Duration
 }
 
-// own is what its source calls the tool.
+// own is the tool's name at its source.
 func (s Spec) own() string { return cmp.Or(s.OwnName, s.Name) }
 
 // Tool is one tool of one run. Its methods may be called from several goroutines.
 type Tool interface {
 	Spec() Spec
-	// Call runs it. It returns a *Failure where the tool did not answer; any other error counts as outcome unknown. It
-	// heeds ctx.
+	// Call runs it until ctx ends. It returns a *Failure if the tool did not answer; any other error counts as outcome
+	// unknown.
 	Call(ctx context.Context, in Invocation) (Result, error)
 }
 
@@ -124,7 +124,7 @@ type Result struct {
 	// Text is what the model is told.
 	Text    string
 	IsError bool
-	// Artifacts are what is not text: they go to the workspace.
+	// Artifacts are images and files; they are stored in the workspace.
 	Artifacts []Artifact
 	// Node is the node that answered, for connector tools.
 	Node string
@@ -134,7 +134,7 @@ type Result struct {
 type Artifact struct {
 	Type     string // image, file
 	MIMEType string
-	Name     string // "" for one of our choosing
+	Name     string // "" lets us choose one
 	Data     []byte
 }
 

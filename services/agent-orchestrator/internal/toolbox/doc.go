@@ -3,11 +3,11 @@
 //
 // What it promises:
 //
-//   - A secret goes in and never comes out: an answer names those that are there. They are kept sealed, bound to their user
-//     and tool. Keys, tokens, the values of headers and those of environment variables are secrets. So are an address, a command
-//     and its arguments, since servers want their keys there, too: their user is shown them without what may be a key, and may
-//     send them back so.
-//   - Another user's tool is absent.
-//   - What is saved has passed the checks that a run makes again: a wrong field is named.
-//   - A server that cannot be reached is an answer of ValidateMcp, not an error of ours.
+//   - Secrets are written and never read back: an answer only names those that are set. They are stored encrypted, bound to
+//     their user and tool. Keys, tokens, and the values of headers and environment variables are secrets. Addresses, commands
+//     and arguments are encrypted too, since some servers take their keys there: users see them with what may be a key
+//     removed, and may send them back in that form.
+//   - For a user, another user's tool does not exist.
+//   - A tool is checked before it is saved, and again by each run; the error names the wrong field.
+//   - A server that cannot be reached is a result of ValidateMcp, not an error.
 package toolbox

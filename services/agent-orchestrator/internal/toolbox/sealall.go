@@ -34,6 +34,6 @@ func (s *Saved) seal(ctx context.Context, t store.SavedTool) {
 		err = s.store.SealTool(ctx, t)
 	}
 	if err != nil {
-		s.log.ErrorContext(ctx, "the address of a saved tool is kept in clear", "tool", t.ID, "error", err)
+		s.log.ErrorContext(ctx, "the address of a saved tool could not be encrypted; it stays in plain text", "tool", t.ID, "error", err)
 	}
 }

@@ -107,7 +107,7 @@ func (c *cache) forget(ctx context.Context, user ids.UserID) {
 func (c *cache) away(ctx context.Context, err error) {
 	before := c.failed.Swap(time.Now().UnixNano())
 	if time.Since(time.Unix(0, before)) > time.Minute {
-		c.log.WarnContext(ctx, "files are not cached: Redis does not serve", "error", err)
+		c.log.WarnContext(ctx, "files are not cached: Redis is not available", "error", err)
 	}
 }
 

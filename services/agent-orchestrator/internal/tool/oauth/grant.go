@@ -72,7 +72,7 @@ func (g *grant) renew(ctx context.Context) {
 	if g.saved != nil {
 		// A cancelled call must not lose a refresh token that works only once.
 		if err := g.saved.Rotate(context.WithoutCancel(ctx), g.user, g.provider.name, old.Refresh, fresh); err != nil {
-			g.source.log.WarnContext(ctx, "a refreshed token was not kept", "provider", g.provider.name, "error", err)
+			g.source.log.WarnContext(ctx, "a refreshed token could not be stored", "provider", g.provider.name, "error", err)
 		}
 	}
 }
