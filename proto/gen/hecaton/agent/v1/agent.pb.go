@@ -6,8 +6,8 @@
 
 // Agents: runs that stream, pause for a person and resume on any pod.
 //
-// Whose request it is stands in the metadata key "hecaton-user-bin", set by the gateway that authenticated it, and in no
-// message: nobody can name another user. A session of another user is absent.
+// The user of a request is in the metadata key "hecaton-user-bin", which the gateway sets after it has authenticated the
+// user, and never in a message: nobody can name another user. A session of another user does not exist.
 //
 // The headers of Invoke, Resume and Follow are sent once the request is accepted: the first event may be long in coming.
 //
@@ -218,12 +218,12 @@ func (x *GetInfoResponse) GetVersion() string {
 	return ""
 }
 
-// ModelConfig is a model behind an OpenAI-compatible endpoint; what is empty comes from the orchestrator's own
+// ModelConfig is a model behind an OpenAI-compatible endpoint; empty fields are taken from the orchestrator's own
 // configuration.
 type ModelConfig struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	BaseUrl string                 `protobuf:"bytes,1,opt,name=base_url,json=baseUrl,proto3" json:"base_url,omitempty"`
-	// Never logged, and kept only sealed.
+	// Never logged, and stored only encrypted.
 	ApiKey      string   `protobuf:"bytes,2,opt,name=api_key,json=apiKey,proto3" json:"api_key,omitempty"`
 	ModelName   string   `protobuf:"bytes,3,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
 	Temperature *float64 `protobuf:"fixed64,4,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
@@ -689,10 +689,10 @@ type InvokeRequest struct {
 	OnDisconnect        InvokeRequest_OnDisconnect `protobuf:"varint,9,opt,name=on_disconnect,json=onDisconnect,proto3,enum=hecaton.agent.v1.InvokeRequest_OnDisconnect" json:"on_disconnect,omitempty"`
 	// Model answers that the run may take; 0 means 50.
 	MaxSteps int32 `protobuf:"varint,10,opt,name=max_steps,json=maxSteps,proto3" json:"max_steps,omitempty"`
-	// Also a name for retries: the same key answers with the run that it started before. Empty: none.
+	// A key for retries: a request with the same key returns the run that it has started before. Empty: none.
 	IdempotencyKey string `protobuf:"bytes,11,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// Whether an answer that breaks off may be replaced by another one, as Text.replaces says. Otherwise only what goes on with
-	// the text that was heard is said, and the run ends with an error where the model says something else.
+	// Whether an answer that breaks off may be replaced by another one, as Text.replaces says. Otherwise only text that
+	// continues what was sent is sent, and the run ends with an error where the model says something else.
 	Replaces      bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2032,9 +2032,9 @@ type ApprovalSettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// "use_allowlist", a new user's: what is on the allow-list runs, and all else asks first.
 	// "ask_everytime": every call asks.
-	// "run_everything": nothing asks. Whatever an agent decides to do runs at once on your browsers and desktops, commands and
-	// the deletion of files included, even where a web page, a document or another tool's answer has talked the agent into it.
-	// Choose it only for nodes that hold nothing which must not be lost or told.
+	// "run_everything": no call asks because of this setting. Whatever an agent decides to do runs at once on your browsers and
+	// desktops, commands and the deletion of files included, even where a web page, a document or another tool's answer has
+	// talked the agent into it. Choose it only for nodes without anything that must not be lost or disclosed.
 	Mode string `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`
 	// The names of the tools on the allow-list; sorted, each once. A new user's has what only reads. By its name alone a tool is
 	// allowed that is Hecaton's own, or of which Hecaton knows that it only reads. Any other name that is new to the list

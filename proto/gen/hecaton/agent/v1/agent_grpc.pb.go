@@ -6,8 +6,8 @@
 
 // Agents: runs that stream, pause for a person and resume on any pod.
 //
-// Whose request it is stands in the metadata key "hecaton-user-bin", set by the gateway that authenticated it, and in no
-// message: nobody can name another user. A session of another user is absent.
+// The user of a request is in the metadata key "hecaton-user-bin", which the gateway sets after it has authenticated the
+// user, and never in a message: nobody can name another user. A session of another user does not exist.
 //
 // The headers of Invoke, Resume and Follow are sent once the request is accepted: the first event may be long in coming.
 //
@@ -48,13 +48,14 @@ const (
 //
 // AgentService is served by every agent-orchestrator; which one is asked makes no difference.
 type AgentServiceClient interface {
-	// GetInfo tells which build answers.
+	// GetInfo returns the version of the build that answers.
 	GetInfo(ctx context.Context, in *GetInfoRequest, opts ...grpc.CallOption) (*GetInfoResponse, error)
 	// Invoke starts a run and streams its events to its end or its interrupt (docs/protocols/zeus-agents.md#invoke). Once the
-	// first event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
+	// first event was sent, the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
 	// Follow.
 	Invoke(ctx context.Context, in *InvokeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[InvokeResponse], error)
-	// Resume decides what an interrupted run waits for, and streams from there (docs/protocols/zeus-agents.md#resume).
+	// Resume takes the decisions that an interrupted run waits for, and streams from there
+	// (docs/protocols/zeus-agents.md#resume).
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ResumeResponse], error)
 	// Follow streams the kept events of a session after a number, and then the live ones.
 	Follow(ctx context.Context, in *FollowRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowResponse], error)
@@ -65,10 +66,10 @@ type AgentServiceClient interface {
 	GetSession(ctx context.Context, in *GetSessionRequest, opts ...grpc.CallOption) (*GetSessionResponse, error)
 	// ListMessages returns the session's conversation, the oldest first.
 	ListMessages(ctx context.Context, in *ListMessagesRequest, opts ...grpc.CallOption) (*ListMessagesResponse, error)
-	// DeleteSession removes a session with all that is kept of it; a run that is active is cancelled first.
+	// DeleteSession removes a session and everything stored for it; an active run is cancelled first.
 	DeleteSession(ctx context.Context, in *DeleteSessionRequest, opts ...grpc.CallOption) (*DeleteSessionResponse, error)
 	GetApprovalSettings(ctx context.Context, in *GetApprovalSettingsRequest, opts ...grpc.CallOption) (*GetApprovalSettingsResponse, error)
-	// UpdateApprovalSettings replaces the settings whole; an omitted mode keeps the mode.
+	// UpdateApprovalSettings replaces all settings; an omitted mode stays as it is.
 	UpdateApprovalSettings(ctx context.Context, in *UpdateApprovalSettingsRequest, opts ...grpc.CallOption) (*UpdateApprovalSettingsResponse, error)
 }
 
@@ -223,13 +224,14 @@ func (c *agentServiceClient) UpdateApprovalSettings(ctx context.Context, in *Upd
 //
 // AgentService is served by every agent-orchestrator; which one is asked makes no difference.
 type AgentServiceServer interface {
-	// GetInfo tells which build answers.
+	// GetInfo returns the version of the build that answers.
 	GetInfo(context.Context, *GetInfoRequest) (*GetInfoResponse, error)
 	// Invoke starts a run and streams its events to its end or its interrupt (docs/protocols/zeus-agents.md#invoke). Once the
-	// first event is there the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
+	// first event was sent, the run goes on without the stream, unless on_disconnect is CANCEL; a lost stream is picked up by
 	// Follow.
 	Invoke(*InvokeRequest, grpc.ServerStreamingServer[InvokeResponse]) error
-	// Resume decides what an interrupted run waits for, and streams from there (docs/protocols/zeus-agents.md#resume).
+	// Resume takes the decisions that an interrupted run waits for, and streams from there
+	// (docs/protocols/zeus-agents.md#resume).
 	Resume(*ResumeRequest, grpc.ServerStreamingServer[ResumeResponse]) error
 	// Follow streams the kept events of a session after a number, and then the live ones.
 	Follow(*FollowRequest, grpc.ServerStreamingServer[FollowResponse]) error
@@ -240,10 +242,10 @@ type AgentServiceServer interface {
 	GetSession(context.Context, *GetSessionRequest) (*GetSessionResponse, error)
 	// ListMessages returns the session's conversation, the oldest first.
 	ListMessages(context.Context, *ListMessagesRequest) (*ListMessagesResponse, error)
-	// DeleteSession removes a session with all that is kept of it; a run that is active is cancelled first.
+	// DeleteSession removes a session and everything stored for it; an active run is cancelled first.
 	DeleteSession(context.Context, *DeleteSessionRequest) (*DeleteSessionResponse, error)
 	GetApprovalSettings(context.Context, *GetApprovalSettingsRequest) (*GetApprovalSettingsResponse, error)
-	// UpdateApprovalSettings replaces the settings whole; an omitted mode keeps the mode.
+	// UpdateApprovalSettings replaces all settings; an omitted mode stays as it is.
 	UpdateApprovalSettings(context.Context, *UpdateApprovalSettingsRequest) (*UpdateApprovalSettingsResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }

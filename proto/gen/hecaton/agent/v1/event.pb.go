@@ -23,15 +23,15 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Event is one thing that a run did, as clients hear of it (docs/protocols/zeus-agents.md#events). Events of a session are
-// numbered from 1 without gaps, and kept before anybody hears of them.
+// Event is one thing that a run did, as it is sent to clients (docs/protocols/zeus-agents.md#events). Events of a session
+// are numbered from 1 without gaps, and stored before they are sent.
 type Event struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Seq       int64                  `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"`
 	SessionId string                 `protobuf:"bytes,2,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	RunId     string                 `protobuf:"bytes,3,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	At        *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
-	// Of what a sub-agent does: the call that it does. Empty for what the user's agent does.
+	// For an event of a sub-agent: the call that the sub-agent works on. Empty for the user's agent.
 	ParentToolCallId string `protobuf:"bytes,5,opt,name=parent_tool_call_id,json=parentToolCallId,proto3" json:"parent_tool_call_id,omitempty"`
 	// Types that are valid to be assigned to Kind:
 	//
@@ -324,7 +324,7 @@ func (x *Text) GetReplaces() string {
 	return ""
 }
 
-// SubAgentText is what a sub-agent's model has said in one answer: to the agent, not to the user.
+// SubAgentText is one answer of a sub-agent's model: it is for the agent, not for the user.
 type SubAgentText struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Content       string                 `protobuf:"bytes,1,opt,name=content,proto3" json:"content,omitempty"`
@@ -635,7 +635,7 @@ type Artifact struct {
 	// Its path in the workspace: GET /api/workspace/files/{path}.
 	FilePath string `protobuf:"bytes,3,opt,name=file_path,json=filePath,proto3" json:"file_path,omitempty"`
 	Size     int64  `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`
-	// Its bytes. Filled in where the event is sent, never where it is kept; empty where it is too large or gone.
+	// Its bytes. They are filled in when the event is sent, and never stored with it; empty if the file is too large or gone.
 	Data          []byte `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -777,7 +777,7 @@ func (x *Interrupt) GetAvailableNodes() []*v1.Node {
 	return nil
 }
 
-// PendingCall is a call that a person has to decide about.
+// PendingCall is a call that waits for a person's decision.
 type PendingCall struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
 	ToolCallId string                 `protobuf:"bytes,1,opt,name=tool_call_id,json=toolCallId,proto3" json:"tool_call_id,omitempty"`
@@ -786,7 +786,7 @@ type PendingCall struct {
 	ToolArgsJson []byte `protobuf:"bytes,3,opt,name=tool_args_json,json=toolArgsJson,proto3" json:"tool_args_json,omitempty"`
 	// Where it would run; empty for tools that run on no node.
 	NodeId string `protobuf:"bytes,4,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
-	// Of tool, arguments and node: what runs is what was shown.
+	// Identifies tool, arguments and node, so that what runs is what was shown.
 	Digest    string                 `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`
 	ExpiresAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=expires_at,json=expiresAt,proto3" json:"expires_at,omitempty"`
 	// The entry with which the user's allow-list would let this tool run without asking; none where it does not depend on it.
@@ -901,9 +901,9 @@ type AllowedTool struct {
 	Source string `protobuf:"bytes,2,opt,name=source,proto3" json:"source,omitempty"`
 	// The name by which its source calls it.
 	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
-	// What tells the tool as it was when it was allowed: the device of a node, the address of an MCP server and all that it
-	// says of the tool. Where it differs, the tool asks again. Empty in a request: the tool as it is now, or where its source
-	// cannot be reached, as it is at its first call.
+	// Identifies the tool as it was when it was allowed: by the device of a node, or by the address of an MCP server and its
+	// description of the tool. If it differs, the tool asks again. Empty in a request: the tool as it is now, or, if its
+	// source cannot be reached, as it is at its first call.
 	Fingerprint   string `protobuf:"bytes,4,opt,name=fingerprint,proto3" json:"fingerprint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -967,7 +967,7 @@ func (x *AllowedTool) GetFingerprint() string {
 	return ""
 }
 
-// TokenUsage is what one answer of the model took.
+// TokenUsage is how many tokens one answer of the model took.
 type TokenUsage struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	PromptTokens     int32                  `protobuf:"varint,1,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`

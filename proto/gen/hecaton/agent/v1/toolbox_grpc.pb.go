@@ -34,17 +34,17 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ToolboxService keeps the tools that a user has set up, and tries them (docs/protocols/zeus-agents.md#saved-tools). Like
-// AgentService it takes the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
+// ToolboxService stores the tools that a user has set up, and tests them (docs/protocols/zeus-agents.md#saved-tools). Like
+// AgentService it takes the user from the metadata key "hecaton-user-bin". Secrets are stored, and never returned.
 type ToolboxServiceClient interface {
 	ListTools(ctx context.Context, in *ListToolsRequest, opts ...grpc.CallOption) (*ListToolsResponse, error)
 	CreateTool(ctx context.Context, in *CreateToolRequest, opts ...grpc.CallOption) (*CreateToolResponse, error)
 	GetTool(ctx context.Context, in *GetToolRequest, opts ...grpc.CallOption) (*GetToolResponse, error)
-	// UpdateTool replaces a configuration. Secrets that are left out stay as they are, each header and variable by itself;
-	// the empty string takes one away.
+	// UpdateTool replaces a configuration. Secrets that are left out stay as they are, each header and variable by itself; an
+	// empty string removes one.
 	UpdateTool(ctx context.Context, in *UpdateToolRequest, opts ...grpc.CallOption) (*UpdateToolResponse, error)
 	DeleteTool(ctx context.Context, in *DeleteToolRequest, opts ...grpc.CallOption) (*DeleteToolResponse, error)
-	// ValidateMcp connects to an MCP server and tells what it has (docs/protocols/zeus-agents.md#saved-tools).
+	// ValidateMcp connects to an MCP server and lists its tools and prompts (docs/protocols/zeus-agents.md#saved-tools).
 	ValidateMcp(ctx context.Context, in *ValidateMcpRequest, opts ...grpc.CallOption) (*ValidateMcpResponse, error)
 	// AuthorizeOAuth begins an authorization: the user's browser is to be sent to authorization_url, and comes back to redirect_uri
 	// with a code and the state.
@@ -53,9 +53,9 @@ type ToolboxServiceClient interface {
 	// same user has begun, once.
 	ExchangeOAuth(ctx context.Context, in *ExchangeOAuthRequest, opts ...grpc.CallOption) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
-	// approval is asked: the caller is the person.
+	// approval is needed: the caller is the person.
 	//
-	// In REST it is POST /api/tools/call. What goes in and comes out is JSON as it stands, so that neither side takes it apart.
+	// In REST it is POST /api/tools/call. Arguments and result are passed on as JSON, without being decoded.
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
 }
 
@@ -161,17 +161,17 @@ func (c *toolboxServiceClient) CallTool(ctx context.Context, in *CallToolRequest
 // All implementations must embed UnimplementedToolboxServiceServer
 // for forward compatibility.
 //
-// ToolboxService keeps the tools that a user has set up, and tries them (docs/protocols/zeus-agents.md#saved-tools). Like
-// AgentService it takes the user from the metadata key "hecaton-user-bin". Secrets go in and never come out.
+// ToolboxService stores the tools that a user has set up, and tests them (docs/protocols/zeus-agents.md#saved-tools). Like
+// AgentService it takes the user from the metadata key "hecaton-user-bin". Secrets are stored, and never returned.
 type ToolboxServiceServer interface {
 	ListTools(context.Context, *ListToolsRequest) (*ListToolsResponse, error)
 	CreateTool(context.Context, *CreateToolRequest) (*CreateToolResponse, error)
 	GetTool(context.Context, *GetToolRequest) (*GetToolResponse, error)
-	// UpdateTool replaces a configuration. Secrets that are left out stay as they are, each header and variable by itself;
-	// the empty string takes one away.
+	// UpdateTool replaces a configuration. Secrets that are left out stay as they are, each header and variable by itself; an
+	// empty string removes one.
 	UpdateTool(context.Context, *UpdateToolRequest) (*UpdateToolResponse, error)
 	DeleteTool(context.Context, *DeleteToolRequest) (*DeleteToolResponse, error)
-	// ValidateMcp connects to an MCP server and tells what it has (docs/protocols/zeus-agents.md#saved-tools).
+	// ValidateMcp connects to an MCP server and lists its tools and prompts (docs/protocols/zeus-agents.md#saved-tools).
 	ValidateMcp(context.Context, *ValidateMcpRequest) (*ValidateMcpResponse, error)
 	// AuthorizeOAuth begins an authorization: the user's browser is to be sent to authorization_url, and comes back to redirect_uri
 	// with a code and the state.
@@ -180,9 +180,9 @@ type ToolboxServiceServer interface {
 	// same user has begun, once.
 	ExchangeOAuth(context.Context, *ExchangeOAuthRequest) (*ExchangeOAuthResponse, error)
 	// CallTool runs one tool outside any run: a connector tool of the user's nodes, or a tool of a saved configuration. No
-	// approval is asked: the caller is the person.
+	// approval is needed: the caller is the person.
 	//
-	// In REST it is POST /api/tools/call. What goes in and comes out is JSON as it stands, so that neither side takes it apart.
+	// In REST it is POST /api/tools/call. Arguments and result are passed on as JSON, without being decoded.
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
 	mustEmbedUnimplementedToolboxServiceServer()
 }

@@ -29,7 +29,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// WorkspaceService keeps a user's files (docs/protocols/zeus-agents.md#workspace). Like AgentService it takes the user from
+// WorkspaceService stores a user's files (docs/protocols/zeus-agents.md#workspace). Like AgentService it takes the user from
 // the metadata key "hecaton-user-bin". A path is relative, with forward slashes: "uploads/a.txt".
 type WorkspaceServiceClient interface {
 	// ListFiles lists the files under a prefix, by path.
@@ -105,7 +105,7 @@ func (c *workspaceServiceClient) DeleteFile(ctx context.Context, in *DeleteFileR
 // All implementations must embed UnimplementedWorkspaceServiceServer
 // for forward compatibility.
 //
-// WorkspaceService keeps a user's files (docs/protocols/zeus-agents.md#workspace). Like AgentService it takes the user from
+// WorkspaceService stores a user's files (docs/protocols/zeus-agents.md#workspace). Like AgentService it takes the user from
 // the metadata key "hecaton-user-bin". A path is relative, with forward slashes: "uploads/a.txt".
 type WorkspaceServiceServer interface {
 	// ListFiles lists the files under a prefix, by path.

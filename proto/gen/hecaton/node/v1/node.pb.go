@@ -293,7 +293,7 @@ func (NodeEvent_Kind) EnumDescriptor() ([]byte, []int) {
 	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{22, 0}
 }
 
-// What a node says of itself in `register` (docs/protocols/zeus-nodes.md#register).
+// How a node describes itself in `register` (docs/protocols/zeus-nodes.md#register).
 type NodeInfo struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	NodeId       string                 `protobuf:"bytes,1,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`

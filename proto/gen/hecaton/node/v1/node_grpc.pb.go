@@ -57,15 +57,15 @@ type NodeRegistryServiceClient interface {
 	// ResolveNode picks the node of a call by the rules of docs/architecture.md#which-node, and binds an unbound
 	// session to the only node that is online.
 	ResolveNode(ctx context.Context, in *ResolveNodeRequest, opts ...grpc.CallOption) (*ResolveNodeResponse, error)
-	// WatchNodes streams events of one user's nodes, or of everybody's where user_id is empty. The first event of a
-	// stream is READY; whatever happens after it is seen. A watcher that falls behind is ended with RESOURCE_EXHAUSTED.
+	// WatchNodes streams events of one user's nodes, or of everybody's where user_id is empty. The first event of a stream is
+	// READY; every change after it is seen. A watcher that falls behind is ended with RESOURCE_EXHAUSTED.
 	WatchNodes(ctx context.Context, in *WatchNodesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchNodesResponse], error)
 	// ReportGateway stores the connection counts of one gateway for a few seconds.
 	ReportGateway(ctx context.Context, in *ReportGatewayRequest, opts ...grpc.CallOption) (*ReportGatewayResponse, error)
 	// GetStats adds up what the gateways reported.
 	GetStats(ctx context.Context, in *GetStatsRequest, opts ...grpc.CallOption) (*GetStatsResponse, error)
-	// ShareUse tells what users took of their limits through one gateway, and returns what all gateways together leave them.
-	// The batch is not atomic: each user has its own answer, in order.
+	// ShareUse reports how much of their limits users took through one gateway, and returns what is left of the limits of the
+	// whole cluster. The batch is not atomic: each user has its own answer, in order.
 	ShareUse(ctx context.Context, in *ShareUseRequest, opts ...grpc.CallOption) (*ShareUseResponse, error)
 }
 
@@ -219,15 +219,15 @@ type NodeRegistryServiceServer interface {
 	// ResolveNode picks the node of a call by the rules of docs/architecture.md#which-node, and binds an unbound
 	// session to the only node that is online.
 	ResolveNode(context.Context, *ResolveNodeRequest) (*ResolveNodeResponse, error)
-	// WatchNodes streams events of one user's nodes, or of everybody's where user_id is empty. The first event of a
-	// stream is READY; whatever happens after it is seen. A watcher that falls behind is ended with RESOURCE_EXHAUSTED.
+	// WatchNodes streams events of one user's nodes, or of everybody's where user_id is empty. The first event of a stream is
+	// READY; every change after it is seen. A watcher that falls behind is ended with RESOURCE_EXHAUSTED.
 	WatchNodes(*WatchNodesRequest, grpc.ServerStreamingServer[WatchNodesResponse]) error
 	// ReportGateway stores the connection counts of one gateway for a few seconds.
 	ReportGateway(context.Context, *ReportGatewayRequest) (*ReportGatewayResponse, error)
 	// GetStats adds up what the gateways reported.
 	GetStats(context.Context, *GetStatsRequest) (*GetStatsResponse, error)
-	// ShareUse tells what users took of their limits through one gateway, and returns what all gateways together leave them.
-	// The batch is not atomic: each user has its own answer, in order.
+	// ShareUse reports how much of their limits users took through one gateway, and returns what is left of the limits of the
+	// whole cluster. The batch is not atomic: each user has its own answer, in order.
 	ShareUse(context.Context, *ShareUseRequest) (*ShareUseResponse, error)
 	mustEmbedUnimplementedNodeRegistryServiceServer()
 }

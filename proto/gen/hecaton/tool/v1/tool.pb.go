@@ -44,8 +44,8 @@ type Call struct {
 	Timeout *durationpb.Duration `protobuf:"bytes,8,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// W3C trace context of this call, where the RPC's own metadata does not speak for it: on a stream of many calls.
 	Traceparent string `protobuf:"bytes,9,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
-	// The connection of node_id that is meant: Node.epoch, as a list or a choice of nodes told it. Where the node has another one
-	// by now, the call is not delivered (NODE_NOT_CONNECTED). 0 means whichever there is.
+	// The connection of node_id that is meant: Node.epoch, from a list or a choice of nodes. If the node has another one by
+	// now, the call is not delivered (NODE_NOT_CONNECTED). 0 means any.
 	Epoch         int64 `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -305,7 +305,7 @@ func (x *Progress) GetMessage() string {
 	return ""
 }
 
-// Failure is a call that was not answered, where no status can carry it.
+// Failure is a call that was not answered, on a stream, where no status can carry it.
 type Failure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// NODE_NOT_CONNECTED, TOOL_TIMEOUT, ...
@@ -315,7 +315,7 @@ type Failure struct {
 	Message string `protobuf:"bytes,3,opt,name=message,proto3" json:"message,omitempty"`
 	// With REQUIRES_SELECTION: the nodes to choose from.
 	AvailableNodes []*v1.Node `protobuf:"bytes,4,rep,name=available_nodes,json=availableNodes,proto3" json:"available_nodes,omitempty"`
-	// With RATE_LIMITED: which limit of the user was met, and when to ask again.
+	// With RATE_LIMITED: which limit of the user was reached, and when to try again.
 	Limit         *LimitMet `protobuf:"bytes,5,opt,name=limit,proto3" json:"limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -386,7 +386,8 @@ func (x *Failure) GetLimit() *LimitMet {
 	return nil
 }
 
-// LimitMet tells of a limit of one user. In a status it is said as google.rpc.ErrorInfo's metadata and google.rpc.RetryInfo.
+// LimitMet describes a limit of one user that was reached. In a status it is the metadata of google.rpc.ErrorInfo, and
+// google.rpc.RetryInfo.
 type LimitMet struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The limit's name, such as "calls".
