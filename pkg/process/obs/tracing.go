@@ -2,6 +2,7 @@ package obs
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -19,6 +20,16 @@ type TraceConfig struct {
 	Ratio    float64 `conf:"trace-ratio" env:"TRACE_RATIO" default:"1" help:"share of new traces that is sampled, 0 to 1; the trace of a caller is sampled if the caller samples it"`
 }
 
+// Validate reports a share that is none.
+func (c TraceConfig) Validate() error { return checkRatio(c.Ratio) }
+
+func checkRatio(ratio float64) error {
+	if ratio >= 0 && ratio <= 1 {
+		return nil
+	}
+	return fmt.Errorf("trace-ratio is %v, and must be 0 to 1", ratio)
+}
+
 // Tracing makes the spans of one pod. A nil *Tracing makes none: its methods cost nothing.
 type Tracing struct {
 	provider *sdktrace.TracerProvider
@@ -32,15 +43,29 @@ type Pod struct {
 	Version  string
 }
 
-// NewTracing returns a Tracing that sends its spans to exporter, or nil where exporter is nil. Of the traces that begin here
-// the share ratio is sampled. Errors of the exporter are logged and never fail a call.
-func NewTracing(pod Pod, ratio float64, exporter sdktrace.SpanExporter, log *slog.Logger) *Tracing {
-	if exporter == nil {
-		return nil
+// TracingOptions are what a [Tracing] is made of.
+type TracingOptions struct {
+	Pod Pod
+	// Ratio is the share of the traces begun here that is sampled, 0 to 1.
+	Ratio float64
+	// Exporter takes the spans; nil turns tracing off.
+	Exporter sdktrace.SpanExporter
+	// Logger gets the errors of the exporter, which never fail a call; nil discards them.
+	Logger *slog.Logger
+}
+
+// NewTracing returns a Tracing that sends its spans to the exporter, or nil where there is none.
+func NewTracing(o TracingOptions) (*Tracing, error) {
+	if err := checkRatio(o.Ratio); err != nil {
+		return nil, err
 	}
+	if o.Exporter == nil {
+		return nil, nil //nolint:nilnil // a nil *Tracing is one that makes no spans
+	}
+	pod := o.Pod
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithBatcher(loggingExporter{exporter, OrDiscard(log)}),
-		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(ratio))),
+		sdktrace.WithBatcher(loggingExporter{o.Exporter, OrDiscard(o.Logger)}),
+		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.TraceIDRatioBased(o.Ratio))),
 		sdktrace.WithResource(resource.NewSchemaless(
 			attribute.String("service.namespace", "hecaton"),
 			attribute.String("service.name", pod.Service),
@@ -48,7 +73,7 @@ func NewTracing(pod Pod, ratio float64, exporter sdktrace.SpanExporter, log *slo
 			attribute.String("service.version", pod.Version),
 		)),
 	)
-	return &Tracing{provider: provider, tracer: provider.Tracer("github.com/hecaton-dev/hecaton/pkg/process/obs")}
+	return &Tracing{provider: provider, tracer: provider.Tracer("github.com/hecaton-dev/hecaton/pkg/process/obs")}, nil
 }
 
 // AddTo makes the sending of spans a part of g: added early, it stops late and sends what the others left.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -37,7 +38,7 @@ func (keeper) Shutdown(context.Context) error { return nil }
 func collect(t *testing.T, work func(*obs.Tracing)) map[string]tracetest.SpanStub {
 	t.Helper()
 	exporter := keeper{tracetest.NewInMemoryExporter()}
-	tracing := obs.NewTracing(obs.Pod{Service: "gateway", Instance: "g0", Version: "v1"}, 1, exporter, nil)
+	tracing := newTracing(t, obs.TracingOptions{Pod: obs.Pod{Service: "gateway", Instance: "g0", Version: "v1"}, Ratio: 1, Exporter: exporter})
 	work(tracing)
 	if err := tracing.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func collect(t *testing.T, work func(*obs.Tracing)) map[string]tracetest.SpanStu
 
 func TestTracingOff(t *testing.T) {
 	t.Parallel()
-	off := obs.NewTracing(obs.Pod{}, 1, nil, nil)
+	off := newTracing(t, obs.TracingOptions{Ratio: 1})
 	if off != nil {
 		t.Fatal("without an exporter there is a Tracing")
 	}
@@ -230,7 +231,7 @@ func (refusing) Shutdown(context.Context) error { return nil }
 func TestLostSpansAreLogged(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	tracing := obs.NewTracing(obs.Pod{}, 1, refusing{}, obs.NewLogger(&out, slog.LevelInfo, obs.JSON))
+	tracing := newTracing(t, obs.TracingOptions{Ratio: 1, Exporter: refusing{}, Logger: obs.NewLogger(&out, slog.LevelInfo, obs.JSON)})
 	_, span := tracing.Start(t.Context(), trace.SpanKindServer, "x")
 	span.End()
 	if err := tracing.Shutdown(t.Context()); err != nil {
@@ -238,5 +239,26 @@ func TestLostSpansAreLogged(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "connection refused") {
 		t.Errorf("log: %s", out.String())
+	}
+}
+
+func newTracing(t *testing.T, o obs.TracingOptions) *obs.Tracing {
+	t.Helper()
+	tracing, err := obs.NewTracing(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tracing
+}
+
+func TestRatioIsAShare(t *testing.T) {
+	t.Parallel()
+	for _, ratio := range []float64{-0.1, 1.1, math.NaN()} {
+		if _, err := obs.NewTracing(obs.TracingOptions{Ratio: ratio}); err == nil {
+			t.Errorf("%v is taken", ratio)
+		}
+		if err := (obs.TraceConfig{Ratio: ratio}).Validate(); err == nil || !strings.Contains(err.Error(), "trace-ratio") {
+			t.Errorf("%v: %v", ratio, err)
+		}
 	}
 }

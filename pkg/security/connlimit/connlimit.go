@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 )
 
 // young is how long a new connection cannot be closed for another one: on a busy machine, a client needs that long to
@@ -46,8 +47,12 @@ type Limit struct {
 }
 
 // New returns a limit.
-func New(cfg Config) *Limit {
-	return &Limit{cfg: cfg, log: obs.OrDiscard(cfg.Logger), addresses: make(map[netip.Prefix]*list.List)}
+func New(cfg Config) (*Limit, error) {
+	err := options.NotNegative("connlimit", map[string]int64{"PerAddress": int64(cfg.PerAddress), "InAll": int64(cfg.InAll)})
+	if err != nil {
+		return nil, err
+	}
+	return &Limit{cfg: cfg, log: obs.OrDiscard(cfg.Logger), addresses: make(map[netip.Prefix]*list.List)}, nil
 }
 
 // Open returns how many connections are open whose client is not known.

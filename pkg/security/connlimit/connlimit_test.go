@@ -33,7 +33,11 @@ func open(t *testing.T, cfg connlimit.Config) *port {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &port{t: t, limit: connlimit.New(cfg), addr: ln.Addr().String(), accepted: make(chan *connlimit.Conn, 100)}
+	limit, err := connlimit.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &port{t: t, limit: limit, addr: ln.Addr().String(), accepted: make(chan *connlimit.Conn, 100)}
 	limited := p.limit.Listen(ln)
 	var accepting sync.WaitGroup
 	accepting.Go(func() {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 
@@ -31,6 +32,9 @@ type Client struct {
 func Dial(o Options) (*Client, error) {
 	targets, err := parseTargets(o.Targets)
 	if err != nil {
+		return nil, err
+	}
+	if err := options.NotNegative("toolclient", map[string]int64{"MaxCall": int64(o.MaxCall)}); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()

@@ -30,14 +30,15 @@ type Server struct {
 // Listen returns a server on addr that does not serve yet. register adds the services; each of them is healthy until
 // [Server.Drain].
 func Listen(ctx context.Context, addr string, register func(*grpc.Server), opts ...grpc.ServerOption) (*Server, error) {
-	return ListenLimited(ctx, addr, connlimit.New(connlimit.Config{PerAddress: perAddress, InAll: inAll}), register, opts...)
+	limit, err := connlimit.New(services)
+	if err != nil {
+		return nil, err
+	}
+	return ListenLimited(ctx, addr, limit, register, opts...)
 }
 
-// Limits of connections that have made no call yet, on ports that are for services of ours.
-const (
-	perAddress = 512
-	inAll      = 4096
-)
+// services limits connections that have made no call yet, on ports that are for services of ours.
+var services = connlimit.Config{PerAddress: 512, InAll: 4096}
 
 // Bounds of what comes before a call.
 const (
@@ -55,8 +56,12 @@ func ListenLimited(ctx context.Context, addr string, limit *connlimit.Limit, reg
 }
 
 // On is [Listen] on a listener that is open already. The server closes it.
-func On(listener net.Listener, register func(*grpc.Server), opts ...grpc.ServerOption) *Server {
-	return newServer(listener, connlimit.New(connlimit.Config{PerAddress: perAddress, InAll: inAll}), register, opts...)
+func On(listener net.Listener, register func(*grpc.Server), opts ...grpc.ServerOption) (*Server, error) {
+	limit, err := connlimit.New(services)
+	if err != nil {
+		return nil, err
+	}
+	return newServer(listener, limit, register, opts...), nil
 }
 
 func newServer(listener net.Listener, limit *connlimit.Limit, register func(*grpc.Server), opts ...grpc.ServerOption) *Server {

@@ -101,7 +101,9 @@ func New(cfg Config, opts Options) (*App, error) {
 		cfg: cfg, version: opts.Version, listener: opts.GRPCListener, log: log, metrics: obs.NewRegistry(self), ready: lifecycle.NewReady("started"),
 		box: box, guard: guard, started: make(chan struct{}),
 	}
-	a.tracing = obs.NewTracing(self, cfg.Trace.Ratio, exporter, log)
+	if a.tracing, err = obs.NewTracing(obs.TracingOptions{Pod: self, Ratio: cfg.Trace.Ratio, Exporter: exporter, Logger: log}); err != nil {
+		return nil, err
+	}
 	a.admin, err = obs.NewAdmin(obs.AdminOptions{
 		Addr: cfg.AdminAddr, Door: cfg.AdminDoor, Metrics: a.metrics, Ready: a.ready, Logger: log,
 	})

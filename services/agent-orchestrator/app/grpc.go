@@ -37,8 +37,8 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		agentv1.RegisterWorkspaceServiceServer(s, files)
 	}
 	if a.listener != nil {
-		a.grpc = rpc.On(a.listener, register, opts...)
-		return a.grpc, nil
+		a.grpc, err = rpc.On(a.listener, register, opts...)
+		return a.grpc, err
 	}
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, register, opts...)
 	return a.grpc, err

@@ -119,7 +119,9 @@ func New(cfg Config, opts Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.tracing = obs.NewTracing(self, cfg.Trace.Ratio, exporter, log)
+	if a.tracing, err = obs.NewTracing(obs.TracingOptions{Pod: self, Ratio: cfg.Trace.Ratio, Exporter: exporter, Logger: log}); err != nil {
+		return nil, err
+	}
 	a.admin, err = obs.NewAdmin(obs.AdminOptions{
 		Addr: cfg.AdminAddr, Door: cfg.AdminDoor, Metrics: a.metrics, Ready: a.ready, Logger: log,
 	})
@@ -256,7 +258,11 @@ func (a *App) listenEdge(ctx context.Context) error {
 		}
 		parts = append(parts, agents)
 	}
-	a.edge = edge.New(a.cfg.HTTPAddr, a.log, a.strangers("http"), layers, parts...)
+	strangers, err := a.strangers("http")
+	if err != nil {
+		return err
+	}
+	a.edge = edge.New(a.cfg.HTTPAddr, a.log, strangers, layers, parts...)
 	return a.edge.Listen(ctx)
 }
 

@@ -44,7 +44,11 @@ func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
 		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows(), Tracing: a.tracing, Draining: a.draining,
 		Limits: a.limits,
 	}
-	a.grpc, err = rpc.ListenLimited(ctx, a.cfg.GRPCAddr, a.strangers("grpc"), func(s *grpc.Server) {
+	strangers, err := a.strangers("grpc")
+	if err != nil {
+		return nil, err
+	}
+	a.grpc, err = rpc.ListenLimited(ctx, a.cfg.GRPCAddr, strangers, func(s *grpc.Server) {
 		s.RegisterService(toolapi.Description(), a.tools)
 	}, opts...)
 	return a.grpc, err

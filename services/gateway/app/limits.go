@@ -36,11 +36,14 @@ func (c Config) proxies() ([]netip.Prefix, error) {
 }
 
 // strangers limits the connections of a public port whose client is not known.
-func (a *App) strangers(port string) *connlimit.Limit {
+func (a *App) strangers(port string) (*connlimit.Limit, error) {
 	proxies, _ := a.cfg.proxies() // New has checked it
-	limit := connlimit.New(connlimit.Config{
+	limit, err := connlimit.New(connlimit.Config{
 		PerAddress: a.cfg.MaxUnknownIP, InAll: a.cfg.MaxUnknown, Proxies: proxies, Name: port, Logger: a.log,
 	})
+	if err != nil {
+		return nil, err
+	}
 	labels := prometheus.Labels{"port": port}
 	a.metrics.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -50,5 +53,5 @@ func (a *App) strangers(port string) *connlimit.Limit {
 			Name: "hecaton_gateway_unknown_refused_total", Help: "Connections that were closed because too many clients were not known, by port.", ConstLabels: labels,
 		}, func() float64 { return float64(limit.Refused()) }),
 	)
-	return limit
+	return limit, nil
 }

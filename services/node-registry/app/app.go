@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -78,7 +79,9 @@ func New(cfg Config, opts Options) (*App, error) {
 		cfg: cfg, opts: opts, log: log, metrics: obs.NewRegistry(pod), ready: lifecycle.NewReady("started"),
 		started: make(chan struct{}),
 	}
-	a.tracing = obs.NewTracing(pod, cfg.Trace.Ratio, exporter, log)
+	if a.tracing, err = obs.NewTracing(obs.TracingOptions{Pod: pod, Ratio: cfg.Trace.Ratio, Exporter: exporter, Logger: log}); err != nil {
+		return nil, err
+	}
 	a.admin, err = obs.NewAdmin(obs.AdminOptions{
 		Addr: cfg.AdminAddr, Door: cfg.AdminDoor, Metrics: a.metrics, Ready: a.ready, Logger: log,
 	})
@@ -104,7 +107,7 @@ func (a *App) Run(ctx context.Context) error {
 	return g.Run(ctx)
 }
 
-func (a *App) openRedis(context.Context) (err error) {
+func (a *App) openRedis(ctx context.Context) (err error) {
 	a.redis = a.opts.Redis
 	if a.redis == nil {
 		if a.redis, err = redisclient.Open(a.cfg.RedisURL.Reveal(), a.cfg.RedisTLS); err != nil {
@@ -112,9 +115,9 @@ func (a *App) openRedis(context.Context) (err error) {
 		}
 		redisclient.Measure(a.metrics, service, a.redis)
 	}
-	a.store = store.New(a.redis, store.Rules{
-		Lease: a.cfg.Lease, NodesPerUser: a.cfg.NodesPerUser, SessionTTL: a.cfg.SessionTTL,
-	})
+	if a.store, err = store.New(a.redis, a.cfg.rules()); err != nil {
+		return errors.Join(err, a.closeRedis(ctx))
+	}
 	a.ready.Watch("redis", a.store.Ping)
 	return nil
 }
@@ -156,9 +159,11 @@ func (a *App) closeBus(ctx context.Context) error {
 	return a.feed.Flush(ctx)
 }
 
-func (a *App) makeSweeper(context.Context) error {
-	a.sweeper = lease.NewSweeper(a.store, a.feed, a.cfg.SweepEvery, a.log, a.metrics)
-	return nil
+func (a *App) makeSweeper(context.Context) (err error) {
+	a.sweeper, err = lease.NewSweeper(lease.SweeperOptions{
+		Expiries: a.store, Announcer: a.feed, Every: a.cfg.SweepEvery, Logger: a.log, Metrics: a.metrics,
+	})
+	return err
 }
 
 // begin is the moment from which the replica serves.

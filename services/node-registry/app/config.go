@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/transport/tlsfiles"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
 )
 
 // Config is a node-registry's configuration. A program that builds one in code fills the rest with [config.Defaults].
@@ -37,16 +38,17 @@ type Config struct {
 
 // Validate reports what cannot work.
 func (c Config) Validate() error {
-	var problems []error
-	if c.NodesPerUser < 1 {
-		problems = append(problems, errors.New("nodes-per-user must be at least 1"))
-	}
-	// Redis counts in milliseconds.
-	if min(c.Lease, c.SweepEvery, c.SessionTTL) < time.Millisecond {
-		problems = append(problems, errors.New("lease, sweep-every and session-ttl must be at least 1ms"))
+	problems := []error{c.rules().Validate()}
+	if c.SweepEvery < time.Millisecond {
+		problems = append(problems, errors.New("sweep-every must be at least 1ms"))
 	}
 	if c.DrainDelay < 0 {
 		problems = append(problems, errors.New("drain-delay must not be negative"))
 	}
 	return errors.Join(problems...)
+}
+
+// rules are those of the store.
+func (c Config) rules() store.Rules {
+	return store.Rules{Lease: c.Lease, NodesPerUser: c.NodesPerUser, SessionTTL: c.SessionTTL}
 }

@@ -29,7 +29,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	opts = append(opts, grpc.MaxRecvMsgSize(maxRequest))
 	totals := stats.NewTotals(a.store)
 	totals.Measure(a.metrics)
-	a.api = grpcapi.NewServer(grpcapi.Parts{
+	a.api, err = grpcapi.New(grpcapi.Options{
 		Keeper:   lease.NewKeeper(a.store, a.feed, a.metrics),
 		Lister:   a.store,
 		Resolver: binding.NewResolver(a.store),
@@ -37,7 +37,11 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		Reporter: a.store,
 		Sharer:   a.store,
 		Totals:   totals,
-	}, a.log)
+		Logger:   a.log,
+	})
+	if err != nil {
+		return nil, err
+	}
 	a.grpc, err = rpc.Listen(ctx, a.cfg.GRPCAddr, func(s *grpc.Server) {
 		nodev1.RegisterNodeRegistryServiceServer(s, a.api)
 	}, opts...)

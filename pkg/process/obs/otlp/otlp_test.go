@@ -27,7 +27,10 @@ func TestSpansReachTheCollector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracing := obs.NewTracing(obs.Pod{Service: "test"}, 1, exporter, nil)
+	tracing, err := obs.NewTracing(obs.TracingOptions{Pod: obs.Pod{Service: "test"}, Ratio: 1, Exporter: exporter})
+	if err != nil {
+		t.Fatal(err)
+	}
 	_, span := tracing.Start(t.Context(), trace.SpanKindServer, "x")
 	span.End()
 	if err := tracing.Shutdown(t.Context()); err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )

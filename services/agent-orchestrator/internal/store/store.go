@@ -11,7 +11,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 )
 
 // Options say where a store is.

@@ -22,7 +22,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 )
 
 // DefaultMaxBytes is the size of the largest file where nothing else is configured.

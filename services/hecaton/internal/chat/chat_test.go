@@ -57,12 +57,15 @@ func TestStandIn(t *testing.T) {
 			input := chat.NewInput(tt.in, true)
 			defer input.Close()
 			var out strings.Builder
-			c := chat.New(chat.Options{
+			c, err := chat.New(chat.Options{
 				Client: &chat.Client{Servers: []string{server.URL}, User: "ana"}, Input: input, Out: &out,
 				StandIn: &chat.StandIn{
 					Approves: func(p chat.Pending) bool { return p.Tool == "click" && !tt.other }, After: tt.after, Says: "the stand-in approves",
 				},
 			})
+			if err != nil {
+				t.Fatal(err)
+			}
 			finish, err := c.Say(t.Context(), "click")
 			if err != nil || finish != "stop" || strings.Contains(out.String(), "the stand-in approves") != tt.says {
 				t.Errorf("%s, %v: %s", finish, err, &out)

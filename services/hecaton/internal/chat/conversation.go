@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 )
 
 // ErrLeft says that somebody left while a run was going on.
@@ -42,14 +44,17 @@ type Conversation struct {
 }
 
 // New returns a conversation. Nothing is sent yet.
-func New(o Options) *Conversation {
+func New(o Options) (*Conversation, error) {
+	if err := options.Require("chat", map[string]bool{"Client": o.Client == nil, "Input": o.Input == nil, "Out": o.Out == nil}); err != nil {
+		return nil, err
+	}
 	c := &Conversation{o: o, session: o.Session, screen: &screen{out: o.Out}}
 	if c.session == "" {
 		var b [6]byte
 		_, _ = rand.Read(b[:]) // never fails
 		c.session = "session_" + hex.EncodeToString(b[:])
 	}
-	return c
+	return c, nil
 }
 
 // Session is the name under which the conversation goes on.

@@ -56,11 +56,14 @@ func runChat(ctx context.Context, e Env) error {
 	defer release()
 	input := chat.NewInput(e.Stdin, e.Interactive)
 	defer input.Close()
-	c := chat.New(chat.Options{
+	c, err := chat.New(chat.Options{
 		Client: &chat.Client{Servers: cfg.Server, User: cfg.User, Token: cfg.Token},
 		Input:  input, Out: e.Stdout, Session: cfg.Session, Mode: cfg.Mode, Node: cfg.Node,
 		Policy: chat.Policy(cfg.Approve), AskAbout: cfg.AskFor, Interrupts: interrupts,
 	})
+	if err != nil {
+		return err
+	}
 	finish, err := cfg.talk(ctx, c)
 	if errors.Is(err, chat.ErrLeft) || finish == "interrupt" || e.Interactive && err == nil {
 		cfg.Session = c.Session()

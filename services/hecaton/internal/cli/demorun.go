@@ -38,10 +38,13 @@ func (d *demo) run(ctx context.Context, e Env) error {
 	}
 	fmt.Fprintf(e.Stdout, "\nA run of an agent\n\n  the goal     %s\n  is given     through gateway %d, by POST %s/api/agent/invoke\n  read_file    %s\n\n",
 		demoGoal, asked, servers[0], rule)
-	c := chat.New(chat.Options{
+	c, err := chat.New(chat.Options{
 		Client: &chat.Client{Servers: servers, User: demoUser, Token: config.Secret(d.token)},
 		Input:  input, Out: e.Stdout, Node: demoNode, StandIn: standIn, AskAbout: []string{"read_file"},
 	})
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	finish, err := c.Say(ctx, demoGoal)
 	switch {

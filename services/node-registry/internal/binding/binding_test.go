@@ -31,7 +31,7 @@ func (r rival) Adopt(ctx context.Context, user ids.UserID, session ids.SessionID
 func TestAnotherReplicaWasFaster(t *testing.T) {
 	t.Parallel()
 	const extension, desktop = nodev1.NodeType_NODE_TYPE_EXTENSION, nodev1.NodeType_NODE_TYPE_DESKTOP
-	s := store.New(registrytest.Client(t, testkit.Redis(t)), store.DefaultRules)
+	s := registrytest.Store(t, testkit.Redis(t), store.DefaultRules)
 	user := ids.UserID(testkit.Prefix(t))
 	for node, kind := range map[string]nodev1.NodeType{"a": extension, "b": extension, "desk": desktop} {
 		info, err := store.NewInfo(&nodev1.NodeInfo{NodeId: node, NodeType: kind})

@@ -163,6 +163,6 @@ func (f *failures) all() error {
 
 func (s *Server) logPartial(ctx context.Context, what string, f failures) {
 	if f.failed > 0 {
-		s.log.WarnContext(ctx, "part of a batch failed", "rpc", what, "failed", f.failed, "of", f.items, "error", cause(f.last))
+		s.Logger.WarnContext(ctx, "part of a batch failed", "rpc", what, "failed", f.failed, "of", f.items, "error", cause(f.last))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/binding"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
@@ -55,8 +57,8 @@ type Totals interface {
 	Get(ctx context.Context) (*nodev1.GetStatsResponse, error)
 }
 
-// Parts are what a Server asks.
-type Parts struct {
+// Options are what a [Server] is made of; all parts are required.
+type Options struct {
 	Keeper   Keeper
 	Lister   Lister
 	Resolver Resolver
@@ -64,20 +66,29 @@ type Parts struct {
 	Reporter Reporter
 	Sharer   Sharer
 	Totals   Totals
+	Logger   *slog.Logger // nil means discard
 }
 
 // Server implements NodeRegistryService.
 type Server struct {
 	nodev1.UnimplementedNodeRegistryServiceServer
-	Parts
-	log *slog.Logger
+	Options
 
 	// senders are the goroutines that write to watchers' streams.
 	senders sync.WaitGroup
 }
 
-// NewServer returns a Server.
-func NewServer(parts Parts, log *slog.Logger) *Server { return &Server{Parts: parts, log: log} }
+// New returns a Server.
+func New(o Options) (*Server, error) {
+	if err := options.Require("grpcapi", map[string]bool{
+		"Keeper": o.Keeper == nil, "Lister": o.Lister == nil, "Resolver": o.Resolver == nil, "Watcher": o.Watcher == nil,
+		"Reporter": o.Reporter == nil, "Sharer": o.Sharer == nil, "Totals": o.Totals == nil,
+	}); err != nil {
+		return nil, err
+	}
+	o.Logger = obs.OrDiscard(o.Logger)
+	return &Server{Options: o}, nil
+}
 
 // Wait returns when no goroutine of the server is left; call it after the gRPC server has stopped.
 func (s *Server) Wait() { s.senders.Wait() }

@@ -38,7 +38,7 @@ func (r *recorder) Announce(_ context.Context, events []*nodev1.NodeEvent) {
 func TestChangeOutlivesItsCaller(t *testing.T) {
 	t.Parallel()
 	said := &recorder{}
-	s := store.New(registrytest.Client(t, testkit.Redis(t)), store.DefaultRules)
+	s := registrytest.Store(t, testkit.Redis(t), store.DefaultRules)
 	k := lease.NewKeeper(s, said, prometheus.NewRegistry())
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -109,7 +109,7 @@ func TestSweepTakesAllAndSkipsTheBroken(t *testing.T) {
 		f.waiting = append(f.waiting, ids.UserID(strconv.Itoa(i)))
 	}
 	said, reg := &recorder{}, prometheus.NewRegistry()
-	err := lease.NewSweeper(f, said, time.Minute, discard, reg).Sweep(t.Context())
+	err := newSweeper(t, lease.SweeperOptions{Expiries: f, Announcer: said, Every: time.Minute, Metrics: reg}).Sweep(t.Context())
 	if err == nil {
 		t.Error("the broken user is not told of")
 	}
@@ -124,6 +124,22 @@ func TestSweepTakesAllAndSkipsTheBroken(t *testing.T) {
 	}
 }
 
+func newSweeper(t *testing.T, o lease.SweeperOptions) *lease.Sweeper {
+	t.Helper()
+	s, err := lease.NewSweeper(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestSweeperNeedsAnInterval(t *testing.T) {
+	t.Parallel()
+	if _, err := lease.NewSweeper(lease.SweeperOptions{Expiries: &fleet{}, Announcer: &recorder{}, Every: time.Microsecond, Metrics: prometheus.NewRegistry()}); err == nil {
+		t.Error("it would never rest")
+	}
+}
+
 // Sweeps come at their interval, a failing one too, and end with their context.
 func TestSweeperRuns(t *testing.T) {
 	t.Parallel()
@@ -131,12 +147,10 @@ func TestSweeperRuns(t *testing.T) {
 		f := &fleet{fail: errors.New("away")}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
-		go func() {
-			done <- lease.NewSweeper(f, &recorder{}, 30*time.Second, discard, prometheus.NewRegistry()).Run(ctx)
-		}()
+		sweeper := newSweeper(t, lease.SweeperOptions{Expiries: f, Announcer: &recorder{}, Every: 30 * time.Second, Metrics: prometheus.NewRegistry()})
+		go func() { done <- sweeper.Run(ctx) }()
 		for i := 1; i <= 3; i++ {
-			<-time.After(30 * time.Second) // of the bubble's clock
-			synctest.Wait()
+			testkit.Advance(30 * time.Second)
 			if got := f.claims.Load(); got != int32(i) {
 				t.Fatalf("%d sweeps after %d intervals", got, i)
 			}

@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
 )
@@ -45,10 +47,28 @@ type Sweeper struct {
 	seconds   prometheus.Histogram
 }
 
-// NewSweeper returns a Sweeper that sweeps at each interval.
-func NewSweeper(expiries Expiries, announcer Announcer, every time.Duration, log *slog.Logger, reg prometheus.Registerer) *Sweeper {
+// SweeperOptions are what a [Sweeper] is made of.
+type SweeperOptions struct {
+	Expiries  Expiries
+	Announcer Announcer
+	// Every is how often it sweeps, at least 1 ms.
+	Every   time.Duration
+	Logger  *slog.Logger // nil means discard
+	Metrics prometheus.Registerer
+}
+
+// NewSweeper returns a Sweeper.
+func NewSweeper(o SweeperOptions) (*Sweeper, error) {
+	if err := options.Require("lease", map[string]bool{
+		"Expiries": o.Expiries == nil, "Announcer": o.Announcer == nil, "Metrics": o.Metrics == nil,
+	}); err != nil {
+		return nil, err
+	}
+	if o.Every < time.Millisecond {
+		return nil, fmt.Errorf("lease: Options.Every is %v; it must be at least 1ms", o.Every)
+	}
 	s := &Sweeper{
-		expiries: expiries, announcer: announcer, every: every, log: log,
+		expiries: o.Expiries, announcer: o.Announcer, every: o.Every, log: obs.OrDiscard(o.Logger),
 		expired: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "hecaton_registry_nodes_expired_total", Help: "Nodes removed because nobody renewed their lease.",
 		}),
@@ -63,8 +83,8 @@ func NewSweeper(expiries Expiries, announcer Announcer, every time.Duration, log
 	for _, outcome := range []string{sweptAll, failed} {
 		s.sweeps.WithLabelValues(outcome)
 	}
-	reg.MustRegister(s.expired, s.sweeps, s.seconds)
-	return s
+	o.Metrics.MustRegister(s.expired, s.sweeps, s.seconds)
+	return s, nil
 }
 
 // Run sweeps until ctx ends; a sweep in progress is finished. The first one comes at a random moment of the interval,

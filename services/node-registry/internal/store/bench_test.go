@@ -20,7 +20,7 @@ func benchEach(b *testing.B, bench func(b *testing.B, s *store.Store)) {
 		"miniredis": registrytest.Mini,
 	} {
 		b.Run(name, func(b *testing.B) {
-			bench(b, store.New(registrytest.Client(b, start(b)), store.DefaultRules))
+			bench(b, registrytest.Store(b, start(b), store.DefaultRules))
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/benchBatch, "µs/node")
 		})
 	}

@@ -73,7 +73,7 @@ func TestContract(t *testing.T) {
 		for name, test := range cases {
 			t.Run(name, func(t *testing.T) {
 				registrytest.Flush(t, client)
-				test(&fixture{T: t, ctx: t.Context(), url: url, client: client, store: store.New(client, store.DefaultRules)})
+				test(&fixture{T: t, ctx: t.Context(), url: url, client: client, store: registrytest.Store(t, url, store.DefaultRules)})
 			})
 		}
 	})
@@ -93,7 +93,7 @@ func (f *fixture) with(change func(*store.Rules)) *store.Store {
 	f.Helper()
 	rules := store.DefaultRules
 	change(&rules)
-	return store.New(registrytest.Client(f, f.url), rules)
+	return registrytest.Store(f, f.url, rules)
 }
 
 func (f *fixture) shortLived() *store.Store {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -38,9 +39,24 @@ type Store struct {
 	rules  Rules
 }
 
+// Validate reports what cannot work.
+func (r Rules) Validate() error {
+	var problems []error
+	if r.NodesPerUser < 1 {
+		problems = append(problems, errors.New("nodes-per-user must be at least 1"))
+	}
+	if min(r.Lease, r.SessionTTL) < time.Millisecond { // Redis counts in milliseconds
+		problems = append(problems, errors.New("lease and session-ttl must be at least 1ms"))
+	}
+	return errors.Join(problems...)
+}
+
 // New returns a Store over client, which stays the caller's.
-func New(client redis.UniversalClient, rules Rules) *Store {
-	return &Store{client: client, rules: rules}
+func New(client redis.UniversalClient, rules Rules) (*Store, error) {
+	if err := rules.Validate(); err != nil {
+		return nil, err
+	}
+	return &Store{client: client, rules: rules}, nil
 }
 
 // Ping fails where Redis cannot be used now.

@@ -243,7 +243,7 @@ func testBrokenNeighbour(f *fixture) {
 func TestRedisStopped(t *testing.T) {
 	t.Parallel()
 	server := testkit.OwnRedis(t)
-	s := store.New(registrytest.Client(t, server.URL()), store.DefaultRules)
+	s := registrytest.Store(t, server.URL(), store.DefaultRules)
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestRedisStopped(t *testing.T) {
 
 func TestCancelledCaller(t *testing.T) {
 	t.Parallel()
-	s := store.New(registrytest.Client(t, testkit.Redis(t)), store.DefaultRules)
+	s := registrytest.Store(t, testkit.Redis(t), store.DefaultRules)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Nodes(ctx, "ana"); !errors.Is(err, context.Canceled) || errors.Is(err, errs.BusUnavailable) {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 

@@ -1,4 +1,4 @@
-// Package options checks what constructors are given: New(Options) of every package here refuses options that lack a required
+// Package options checks what constructors are given: New(Options) of every package refuses options that lack a required
 // part, so that a mistake in the wiring shows at the start and not at the first request.
 package options
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/options"
+	"github.com/hecaton-dev/hecaton/pkg/process/options"
 )
 
 func TestRequire(t *testing.T) {
