@@ -167,27 +167,27 @@ func TestServiceTokenIsReplaced(t *testing.T) {
 
 func TestMutualTLS(t *testing.T) {
 	t.Parallel()
-	ca, strangers := newAuthority(t), newAuthority(t)
+	ca, others := newAuthority(t), newAuthority(t)
 	server := ca.service(t, "gateway")
 	address := serve(t, server)
 	right := ca.service(t, "registry")
 	named, misnamed := right, right
 	named.ServerName, misnamed.ServerName = "gateway", "registry"
-	foreign := strangers.service(t, "registry")
+	foreign := others.service(t, "registry")
 	foreign.CA = right.CA // it believes the server, the server does not believe it
 	suspicious := right
-	suspicious.CA = strangers.service(t, "x").CA // the other way round
+	suspicious.CA = others.service(t, "x").CA // the other way round
 	for name, tt := range map[string]struct {
 		options []grpc.DialOption
 		want    codes.Code
 	}{
-		"right":                     {optionsOf(t, right), codes.OK},
-		"right, by another name":    {optionsOf(t, named), codes.OK},
-		"wrong server name":         {optionsOf(t, misnamed), codes.Unavailable},
-		"certificate of a stranger": {optionsOf(t, foreign), codes.Unavailable},
-		"server of a stranger":      {optionsOf(t, suspicious), codes.Unavailable},
-		"no certificate":            {[]grpc.DialOption{grpc.WithTransportCredentials(bareTLS(t, right.CA))}, codes.Unavailable},
-		"no TLS":                    {optionsOf(t, auth.ServiceAuth{}), codes.Unavailable},
+		"right":                  {optionsOf(t, right), codes.OK},
+		"right, by another name": {optionsOf(t, named), codes.OK},
+		"wrong server name":      {optionsOf(t, misnamed), codes.Unavailable},
+		"certificate of another": {optionsOf(t, foreign), codes.Unavailable},
+		"server of another":      {optionsOf(t, suspicious), codes.Unavailable},
+		"no certificate":         {[]grpc.DialOption{grpc.WithTransportCredentials(bareTLS(t, right.CA))}, codes.Unavailable},
+		"no TLS":                 {optionsOf(t, auth.ServiceAuth{}), codes.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -285,7 +285,7 @@ func TestServiceAuthConfig(t *testing.T) {
 		}
 	}
 	if (auth.ServiceAuth{}).Enabled() || !good.Enabled() || !(auth.ServiceAuth{Token: serviceToken}).Enabled() {
-		t.Error("Enabled does not tell whether strangers are kept out")
+		t.Error("Enabled does not tell whether others are kept out")
 	}
 	var s auth.ServiceAuth
 	if err := config.Load(&s, config.Sources{Environ: []string{"SERVICE_TOKEN=" + serviceToken.Reveal()}}); err != nil || s.Token != serviceToken {

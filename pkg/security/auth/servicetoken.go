@@ -41,7 +41,7 @@ const healthService = "/grpc.health.v1.Health/"
 // enter runs when only the header of a call has come: without a valid token, nothing after it is read.
 func (g tokenGate) enter(ctx context.Context, call *tap.Info) (context.Context, error) {
 	if strings.HasPrefix(call.FullMethodName, healthService) {
-		return ctx, nil // and its connection stays a stranger's
+		return ctx, nil // and its connection stays that of an unknown client
 	}
 	if err := g.check(call.Header.Get("authorization")); err != nil {
 		return ctx, err

@@ -39,9 +39,9 @@ func resolve(t *testing.T, g *cluster.Gateway, req *toolv1.ResolveNodeRequest) s
 
 func wantNode(t *testing.T, gateways []*cluster.Gateway, req *toolv1.ResolveNodeRequest, want string) {
 	t.Helper()
-	foreseen := proto.CloneOf(req)
-	foreseen.DryRun = true
-	for _, req := range []*toolv1.ResolveNodeRequest{foreseen, req} {
+	dryRun := proto.CloneOf(req)
+	dryRun.DryRun = true
+	for _, req := range []*toolv1.ResolveNodeRequest{dryRun, req} {
 		for i, g := range gateways {
 			if got := resolve(t, g, req); got != want {
 				t.Errorf("gateway %d says %q for %v, want %q", i, got, req, want)
@@ -63,7 +63,7 @@ func TestResolveNode(t *testing.T) {
 	wantNode(t, c.Gateways, s("s", ""), "first connected")
 	// A dry run of a session that nobody asked for in earnest leaves it unbound.
 	if got := resolve(t, c.Gateways[0], &toolv1.ResolveNodeRequest{UserId: "u", SessionId: "dry", PreferredNodeId: "first", DryRun: true}); got != "first connected" {
-		t.Errorf("foreseen: %s", got)
+		t.Errorf("dry run: %s", got)
 	}
 	wantNode(t, c.Gateways, s("dry", "second"), "second connected")
 	wantNode(t, c.Gateways, s("new", ""), "choose first,second")
