@@ -19,7 +19,9 @@ type Routes interface {
 // Server is the public listener.
 type Server struct {
 	http http.Server
-	ln   net.Listener
+	tcp  *net.TCPListener
+	ln   net.Listener // tcp, with limit
+	new  newcomers
 	log  *slog.Logger
 	// limit is for connections of strangers.
 	limit *connlimit.Limit
@@ -44,11 +46,14 @@ func New(addr string, log *slog.Logger, limit *connlimit.Limit, layers Layer, pa
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
 		JSON(w, http.StatusOK, map[string]string{"status": "ok"})
 	})
-	s := &Server{log: log, limit: limit}
+	s := &Server{log: log, limit: limit, new: newcomers{conns: make(map[net.Conn]struct{})}}
 	s.http = http.Server{
-		Addr:              addr,
-		Handler:           recovered(log, layers(mux)),
-		ConnContext:       connlimit.Context,
+		Addr:      addr,
+		Handler:   s.new.seen(recovered(log, layers(mux))),
+		ConnState: s.new.changed,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return s.new.context(connlimit.Context(ctx, c), c)
+		},
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -65,11 +70,16 @@ var about = struct {
 }{"Zeus Backend API", "1.0.0", "running"}
 
 // Listen opens the listener.
-func (s *Server) Listen(ctx context.Context) (err error) {
-	if s.ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.http.Addr); err == nil {
-		s.ln = s.limit.Listen(s.ln)
+func (s *Server) Listen(ctx context.Context) error {
+	var config net.ListenConfig
+	config.SetMultipathTCP(false) // its sockets take no filter, which newcomers needs
+	ln, err := config.Listen(ctx, "tcp", s.http.Addr)
+	if err != nil {
+		return err
 	}
-	return err
+	s.tcp = ln.(*net.TCPListener)
+	s.ln = s.limit.Listen(ln)
+	return nil
 }
 
 // Addr returns the listener's address.
@@ -83,8 +93,10 @@ func (s *Server) Serve(context.Context) error {
 	return nil
 }
 
-// Shutdown stops listening and waits for requests; at the end of ctx it cuts them off.
+// Shutdown stops listening and waits for requests, also for those of connections that have just been made; at the end of ctx it
+// cuts them off.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.new.last(ctx, s.tcp)
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		return errors.Join(err, s.http.Close())
