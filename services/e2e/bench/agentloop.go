@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/e2e/bench/load"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // agentReport is all that was measured of agents.
@@ -48,7 +50,7 @@ func quotient[T any](of func(T) float64) func(first, other T) float64 {
 }
 
 func (r *agentReport) write(w io.Writer) {
-	var tables []table
+	var tables []load.Table
 	if len(r.Loops) > 0 {
 		tables = append(tables, r.loopRatios(), r.loopFigures())
 	}
@@ -62,7 +64,7 @@ func (r *agentReport) write(w io.Writer) {
 		tables = append(tables, r.memory())
 	}
 	for _, t := range tables {
-		t.write(w)
+		_ = t.Write(w, "")
 		_, _ = fmt.Fprintln(w)
 	}
 }
@@ -75,8 +77,8 @@ func (r *agentReport) loopRow(head string, cell func(agentColumn) string) []stri
 	return row
 }
 
-func (r *agentReport) loopRatios() table {
-	t := table{r.loopRow("agents: ours / bare loop", func(c agentColumn) string { return c.Case + " " })}
+func (r *agentReport) loopRatios() load.Table {
+	t := load.Table{r.loopRow("agents: ours / bare loop", func(c agentColumn) string { return c.Case + " " })}
 	for i := range r.Loops[0].Series[1:] {
 		ratio := func(c agentColumn, of func(agentFigures) float64) float64 {
 			return against(c.Series[0].Rounds, c.Series[i+1].Rounds, quotient(of))
@@ -92,8 +94,8 @@ func (r *agentReport) loopRatios() table {
 	return t
 }
 
-func (r *agentReport) loopFigures() table {
-	t := table{r.loopRow("", func(c agentColumn) string { return c.Case })}
+func (r *agentReport) loopFigures() load.Table {
+	t := load.Table{r.loopRow("", func(c agentColumn) string { return c.Case })}
 	for i, s := range r.Loops[0].Series {
 		add := func(name string, of func(agentFigures) time.Duration) {
 			t = append(t, r.loopRow(s.Way+": "+name, func(c agentColumn) string { return micros(of(c.Series[i].Overall)) }))
@@ -105,8 +107,8 @@ func (r *agentReport) loopFigures() table {
 	return t
 }
 
-func (r *agentReport) firstTokens() table {
-	t := table{{"agents: time to the first token", "p50", "p99", "added to p50 "}}
+func (r *agentReport) firstTokens() load.Table {
+	t := load.Table{{"agents: time to the first token", "p50", "p99", "added to p50 "}}
 	for i, s := range r.First {
 		row := []string{s.Way, micros(s.Overall.P50), micros(s.Overall.P99)}
 		if i > 0 {
@@ -121,10 +123,10 @@ func (r *agentReport) firstTokens() table {
 	return t
 }
 
-func (r *agentReport) streams() table {
+func (r *agentReport) streams() load.Table {
 	s := r.Streams
 	head := []string{fmt.Sprintf("agents: %d streams of %d tokens, %v a token", s.Count, s.Words, s.Pace)}
-	t := table{head}
+	t := load.Table{head}
 	for _, way := range s.Series {
 		t[0] = append(t[0], way.Way)
 	}
@@ -150,8 +152,8 @@ func (r *agentReport) streams() table {
 	return t
 }
 
-func (r *agentReport) memory() table {
-	t := table{{"agents: memory per run", "RSS ", "Go heap", "stacks"}}
+func (r *agentReport) memory() load.Table {
+	t := load.Table{{"agents: memory per run", "RSS ", "Go heap", "stacks"}}
 	for _, m := range r.Memory {
 		rss := fmt.Sprintf("%s (< %s)%s", kib(m.Waiting.RSS), kib(maxWaitingRun), mark(m.Waiting.RSS < maxWaitingRun))
 		t = append(t,

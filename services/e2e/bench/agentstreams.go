@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/e2e/bench/load"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )
 

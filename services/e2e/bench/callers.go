@@ -8,8 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
-	"github.com/hecaton-dev/hecaton/services/e2e/bench/load"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/relay"
 )

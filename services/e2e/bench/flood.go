@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
-	"github.com/hecaton-dev/hecaton/services/e2e/bench/load"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 )
 
@@ -45,13 +45,13 @@ type besideFlood struct {
 }
 
 func (b *besideFlood) write(w io.Writer) {
-	t := table{
+	t := load.Table{
 		{"a quiet user, two pods with limits", "p50 ", "p99 "},
 		{"alone", micros(b.Alone.P50), micros(b.Alone.P99)},
 		{"beside a flood", micros(b.Beside.P50), micros(b.Beside.P99)},
 		{fmt.Sprintf("p99 beside / alone (≤ %.2f)", maxBesideFlood), "", fmt.Sprintf("%.2f%s", b.Ratio, mark(b.Ratio <= maxBesideFlood))},
 	}
-	t.write(w)
+	_ = t.Write(w, "")
 	_, _ = fmt.Fprintf(w, "of the flood's %.0f calls a second %.0f were answered, %.0f refused\n\n", b.Offered, b.Answered, b.Refused)
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/e2e/bench/load"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )

@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"slices"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // report is all that was measured.
@@ -119,9 +121,9 @@ const (
 // write prints the tables.
 func (r *report) write(w io.Writer) error {
 	if len(r.Columns) > 0 {
-		r.ratios().write(w)
+		_ = r.ratios().Write(w, "")
 		_, _ = fmt.Fprintln(w)
-		r.figures().write(w)
+		_ = r.figures().Write(w, "")
 		_, _ = fmt.Fprintln(w)
 	}
 	if r.Agents != nil {
@@ -140,8 +142,8 @@ func (r *report) write(w io.Writer) error {
 	return err
 }
 
-func (r *report) ratios() table {
-	t := table{r.row("ours / bare relay", func(c column) string { return c.String() + " " })}
+func (r *report) ratios() load.Table {
+	t := load.Table{r.row("ours / bare relay", func(c column) string { return c.String() + " " })}
 	for _, l := range lines {
 		t = append(t, r.row(l.way+": "+l.figure, func(c column) string {
 			ratio := c.ratio(l.way, l.of)
@@ -163,8 +165,8 @@ func mark(met bool) string {
 	return "!"
 }
 
-func (r *report) figures() table {
-	t := table{r.row("", func(c column) string { return c.String() })}
+func (r *report) figures() load.Table {
+	t := load.Table{r.row("", func(c column) string { return c.String() })}
 	for i, way := range ways {
 		add := func(name string, text func(figures) string) {
 			t = append(t, r.row(way+": "+name, func(c column) string { return text(c.Series[i].Overall) }))
@@ -193,7 +195,7 @@ func micros(d time.Duration) string {
 }
 
 func (i *idle) write(w io.Writer) {
-	t := table{{fmt.Sprintf("%d idle nodes at one pod, per node", i.Nodes), "RSS ", "Go heap", "stacks"}}
+	t := load.Table{{fmt.Sprintf("%d idle nodes at one pod, per node", i.Nodes), "RSS ", "Go heap", "stacks"}}
 	for _, m := range []struct {
 		name string
 		memory
@@ -201,9 +203,9 @@ func (i *idle) write(w io.Writer) {
 		rss := fmt.Sprintf("%s (≤ %s)%s", kib(m.RSS), kib(maxIdleBytes), mark(m.RSS <= maxIdleBytes))
 		t = append(t, []string{m.name, rss, kib(m.Heap), kib(m.Stacks)})
 	}
-	t.write(w)
+	_ = t.Write(w, "")
 	_, _ = fmt.Fprintln(w)
-	t = table{
+	t = load.Table{
 		{"all of them registered within", seconds(i.Connected)},
 		{"at another pod after theirs was killed within",
 			fmt.Sprintf("%s(< %v)%s", seconds(i.Returned), maxReturn, mark(i.Returned < maxReturn))},
@@ -212,7 +214,7 @@ func (i *idle) write(w io.Writer) {
 		t = append(t, []string{"  CPU of the " + name, seconds(i.CPU[name])})
 	}
 	t = append(t, []string{"  attempts to connect that failed", fmt.Sprintf("%d ", i.Retries)})
-	t.write(w)
+	_ = t.Write(w, "")
 	_, _ = fmt.Fprintln(w)
 }
 

@@ -7,17 +7,19 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 func (s *scale) write(w io.Writer) {
-	for _, t := range []table{s.memoryTable(), s.cpuTable(), s.stormTable(), s.trafficTable(), s.commandTable(), s.lagTable(), s.Route.table()} {
-		t.write(w)
+	for _, t := range []load.Table{s.memoryTable(), s.cpuTable(), s.stormTable(), s.trafficTable(), s.commandTable(), s.lagTable(), s.Route.table()} {
+		_ = t.Write(w, "")
 		_, _ = fmt.Fprintln(w) // report.write has a last line, which reports what failed
 	}
 }
 
-func (s *scale) memoryTable() table {
-	t := table{{fmt.Sprintf("%d idle nodes at two gateways, memory per node", s.Nodes), "RSS", "after GC: RSS", "Go heap", "stacks"}}
+func (s *scale) memoryTable() load.Table {
+	t := load.Table{{fmt.Sprintf("%d idle nodes at two gateways, memory per node", s.Nodes), "RSS", "after GC: RSS", "Go heap", "stacks"}}
 	for _, part := range []string{partGateways, partRegistry, partNATS} {
 		c := s.Collected[part]
 		t = append(t, []string{part, kib(s.Quiet[part].RSS), kib(c.RSS), kib(c.Heap), kib(c.Stacks)})
@@ -33,8 +35,8 @@ func (s *scale) perThousand(w stretch, part string) float64 {
 	return w.CPU[part] * 100 / float64(s.Nodes) * 1000
 }
 
-func (s *scale) cpuTable() table {
-	t := table{{"CPU per 1,000 nodes, % of one", "idle", fmt.Sprintf("at %.0f calls/s", s.Rate), "of it calls", "a call"}}
+func (s *scale) cpuTable() load.Table {
+	t := load.Table{{"CPU per 1,000 nodes, % of one", "idle", fmt.Sprintf("at %.0f calls/s", s.Rate), "of it calls", "a call"}}
 	for _, part := range scaleParts {
 		idle, calls := s.perThousand(s.Idle, part), s.perThousand(s.Calls, part)
 		perCall := time.Duration((s.Calls.CPU[part] - s.Idle.CPU[part]) / s.Rate * float64(time.Second))
@@ -44,8 +46,8 @@ func (s *scale) cpuTable() table {
 }
 
 // stormTable is of all nodes coming as fast as they can, and of all going.
-func (s *scale) stormTable() table {
-	t := table{{"CPU per node", "that comes", "that goes"}}
+func (s *scale) stormTable() load.Table {
+	t := load.Table{{"CPU per node", "that comes", "that goes"}}
 	for _, part := range scaleParts {
 		t = append(t, []string{part, micros(s.perMove(s.Coming, part)), micros(s.perMove(s.Going, part))})
 	}
@@ -57,8 +59,8 @@ func (s *scale) perMove(w stretch, part string) time.Duration {
 	return time.Duration(w.CPU[part] * w.Seconds / float64(s.Nodes) * float64(time.Second))
 }
 
-func (s *scale) trafficTable() table {
-	t := table{{"a second", "idle", fmt.Sprintf("at %.0f calls/s", s.Rate)}}
+func (s *scale) trafficTable() load.Table {
+	t := load.Table{{"a second", "idle", fmt.Sprintf("at %.0f calls/s", s.Rate)}}
 	add := func(name string, of func(stretch) float64) {
 		t = append(t, []string{name, fmt.Sprintf("%.1f", of(s.Idle)), fmt.Sprintf("%.1f", of(s.Calls))})
 	}
@@ -77,8 +79,8 @@ func (s *scale) trafficTable() table {
 	return t
 }
 
-func (s *scale) commandTable() table {
-	t := table{{"commands in Redis, idle", "a second"}}
+func (s *scale) commandTable() load.Table {
+	t := load.Table{{"commands in Redis, idle", "a second"}}
 	names := slices.SortedFunc(maps.Keys(s.Idle.Commands), func(a, b string) int {
 		return cmp.Or(cmp.Compare(s.Idle.Commands[b], s.Idle.Commands[a]), cmp.Compare(a, b))
 	})
@@ -88,8 +90,8 @@ func (s *scale) commandTable() table {
 	return t
 }
 
-func (s *scale) lagTable() table {
-	t := table{{"milliseconds", "p50", "p90", "p99", "most", "samples"}}
+func (s *scale) lagTable() load.Table {
+	t := load.Table{{"milliseconds", "p50", "p90", "p99", "most", "samples"}}
 	add := func(name string, q quantiles) {
 		t = append(t, []string{name, millis(q.P50), millis(q.P90), millis(q.P99), millis(q.Max), fmt.Sprintf("%d", q.Samples)})
 	}
@@ -101,8 +103,8 @@ func (s *scale) lagTable() table {
 	return t
 }
 
-func (i interest) table() table {
-	return table{
+func (i interest) table() load.Table {
+	return load.Table{
 		{fmt.Sprintf("%d subscriptions at one of two NATS servers, each", i.Subscriptions), ""},
 		{"length of the subject", fmt.Sprintf("%.1f B", i.SubjectBytes)},
 		{"bytes on the route when it comes", fmt.Sprintf("%.1f B", i.Came)},

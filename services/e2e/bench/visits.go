@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
-	"github.com/hecaton-dev/hecaton/services/e2e/bench/load"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 )
 

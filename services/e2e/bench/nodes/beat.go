@@ -1,9 +1,10 @@
 package nodes
 
-import "time"
+import (
+	"time"
 
-// heartbeat is the message of docs/protocols/zeus-nodes.md#heartbeat, from a node with nothing to do.
-var heartbeat = []byte(`{"type":"heartbeat","status":"online","current_tasks":0}`)
+	"github.com/hecaton-dev/hecaton/pkg/load"
+)
 
 // Beat has every node that is connected now send a heartbeat at each interval, from now on until the fleet's end. The
 // nodes' turns are spread evenly over the interval, in the order in which they were named, as those of nodes that came at
@@ -29,7 +30,7 @@ func (f *Fleet) beat(nodes []*node, every time.Duration) {
 			return
 		}
 		if w := nodes[turn%len(nodes)].wire.Load(); w != nil {
-			_ = w.write(opText, heartbeat) // where it fails the node's reader sees the end
+			_ = w.write(opText, load.Heartbeat) // where it fails the node's reader sees the end
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/url"
 	"sync/atomic"
+
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // Dialect is what a pod expects of its nodes.
@@ -45,10 +47,13 @@ func (n *node) path() string {
 	}
 }
 
-// register is the message of docs/protocols/zeus-nodes.md#register, as the sample extension sends it.
-const register = `{"type":"register","node_id":%q,"node_name":"Chrome Extension","node_type":"extension","os":"Linux",` +
-	`"app_version":"1.0.0","capabilities":["browser_control","screenshot"],` +
-	`"available_tools":["click","type","screenshot","navigate"],"max_concurrent_tasks":%d}`
+// register returns what the node says of itself, as the sample extension does.
+func (n *node) register() ([]byte, error) {
+	return load.Registration{
+		NodeID: n.name, NodeName: "Chrome Extension", NodeType: "extension", OS: "Linux", AppVersion: "1.0.0",
+		Capabilities: []string{"browser_control", "screenshot"}, Tools: []string{"click", "type", "screenshot", "navigate"}, Places: Places,
+	}.Frame()
+}
 
 var errRefused = errors.New("the registration was refused")
 
@@ -69,7 +74,11 @@ func (n *node) connect(ctx context.Context, addr string) (*wire, error) {
 
 func (n *node) join(w *wire) error {
 	if n.dialect == Zeus {
-		if err := w.write(opText, fmt.Appendf(nil, register, n.name, Places)); err != nil {
+		hello, err := n.register()
+		if err == nil {
+			err = w.write(opText, hello)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -87,8 +96,6 @@ func (n *node) join(w *wire) error {
 	}
 }
 
-var pong = []byte(`{"type":"pong"}`)
-
 // serve answers calls until the connection ends. What has arrived together is answered together.
 func (n *node) serve(ctx context.Context, w *wire) error {
 	stop := context.AfterFunc(ctx, func() { _ = w.Close() })
@@ -103,7 +110,7 @@ func (n *node) serve(ctx context.Context, w *wire) error {
 		if id := callID(frame); id != nil {
 			out.add(id, n.fleet.answer.Load())
 		} else if bytes.Contains(frame, []byte(`"ping"`)) {
-			if err := w.write(opText, pong); err != nil {
+			if err := w.write(opText, load.Pong); err != nil {
 				return err
 			}
 		}

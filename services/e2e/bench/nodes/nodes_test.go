@@ -14,6 +14,8 @@ import (
 
 	"github.com/coder/websocket"
 	"go.uber.org/goleak"
+
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -136,7 +138,7 @@ func zeus(t *testing.T, calls ...string) func(context.Context, *websocket.Conn, 
 				t.Error(err)
 				return
 			}
-			if string(data) == string(pong) {
+			if string(data) == string(load.Pong) {
 				pongs++
 				continue
 			}
@@ -271,7 +273,7 @@ func TestFleetBeats(t *testing.T) {
 			if err != nil {
 				return
 			}
-			if string(data) != string(heartbeat) {
+			if string(data) != string(load.Heartbeat) {
 				t.Errorf("%s", data)
 			}
 			beats <- r.URL.Query().Get("client_id")
@@ -314,7 +316,7 @@ func TestVisitor(t *testing.T) {
 		if err := c.Write(ctx, websocket.MessageText, []byte(`{"type":"ping"}`)); err != nil {
 			t.Error(err)
 		}
-		if _, data, err = c.Read(ctx); err != nil || string(data) != string(pong) {
+		if _, data, err = c.Read(ctx); err != nil || string(data) != string(load.Pong) {
 			t.Errorf("%s, %v", data, err)
 		}
 		_ = c.Write(ctx, websocket.MessageText, []byte(`{"type":"heartbeat_ack"}`))

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // Visitor is a node that its owner steers: it comes, changes its status, and goes. It answers no calls.
@@ -31,7 +33,7 @@ func (v *Visitor) listen() {
 	for {
 		frame, err := v.wire.next()
 		if err == nil && bytes.Contains(frame, []byte(`"ping"`)) {
-			err = v.wire.write(opText, pong)
+			err = v.wire.write(opText, load.Pong)
 		}
 		if err != nil {
 			return

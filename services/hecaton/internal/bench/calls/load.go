@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/plan"
@@ -76,7 +77,7 @@ func (l *Load) caller(ctx context.Context) {
 		n := l.next.Add(1) - 1
 		from := time.Now()
 		if l.o.Rate > 0 {
-			from = l.begin.Add(time.Duration(float64(n) / l.o.Rate * float64(time.Second)))
+			from = load.Due(l.begin, l.o.Rate, n)
 		}
 		timer := time.NewTimer(time.Until(from))
 		select {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	sdk "github.com/hecaton-dev/hecaton/pkg/node"
 	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
@@ -125,10 +126,10 @@ func (f *Fleet) dial(ctx context.Context, server, path, user string, query url.V
 
 // register says what the node is (docs/protocols/zeus-nodes.md#register), and waits until the gateway knows.
 func (n *node) register(ctx context.Context, ws *websocket.Conn) error {
-	hello, err := json.Marshal(map[string]any{
-		"type": "register", "node_id": n.ID, "node_name": "Simulated node", "node_type": "extension", "os": "none",
-		"app_version": "bench", "capabilities": []string{}, "available_tools": n.fleet.o.Tools, "max_concurrent_tasks": Places,
-	})
+	hello, err := load.Registration{
+		NodeID: n.ID, NodeName: "Simulated node", NodeType: "extension", OS: "none", AppVersion: "bench",
+		Capabilities: []string{}, Tools: n.fleet.o.Tools, Places: Places,
+	}.Frame()
 	if err != nil {
 		return err
 	}
@@ -174,10 +175,8 @@ func (n *node) handle(ctx context.Context, ws *websocket.Conn, data []byte) {
 	case string(jsonrpc.Text(f.Method)) == "tools/call":
 		n.call(ctx, ws, f)
 	case string(jsonrpc.Text(f.Type)) == "ping":
-		n.send(ctx, ws, pong)
+		n.send(ctx, ws, load.Pong)
 	case string(jsonrpc.Text(f.Type)) == "get_workflows":
 		n.send(ctx, ws, workflows())
 	}
 }
-
-var pong = []byte(`{"type":"pong"}`)

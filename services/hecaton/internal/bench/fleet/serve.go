@@ -9,6 +9,7 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
@@ -23,7 +24,7 @@ func (n *node) serve(ctx context.Context, ws *websocket.Conn) (rest time.Duratio
 		for {
 			select {
 			case <-beats.C:
-				n.send(ctx, ws, beat)
+				n.send(ctx, ws, load.Heartbeat)
 			case d := <-n.away:
 				rest = max(d, 1)
 				_ = ws.Close(websocket.StatusNormalClosure, "the node leaves")
@@ -55,8 +56,6 @@ func (n *node) serve(ctx context.Context, ws *websocket.Conn) (rest time.Duratio
 
 // leaveEvery is the time between two nodes that leave at the end.
 const leaveEvery = 200 * time.Microsecond
-
-var beat = []byte(`{"type":"heartbeat","status":"online","current_tasks":0}`)
 
 // read takes silence for a dead connection, as package node does.
 func read(ctx context.Context, ws *websocket.Conn) ([]byte, error) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // Slow are web clients that ask for more and more, and do not read. A server has to cut them.
@@ -27,7 +27,7 @@ type SlowStats struct {
 	// Cut is how many connections the server ended, after Took; Kept how many of them were still served when they read at
 	// last.
 	Cut, Kept int
-	Took      histogram.Histogram
+	Took      load.Histogram
 }
 
 const (

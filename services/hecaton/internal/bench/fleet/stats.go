@@ -4,7 +4,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // Stats are what happened to the connections of a fleet.
@@ -24,7 +24,7 @@ type Stats struct {
 	// Reconnected is how many connections were made after the first one of each node.
 	Reconnected int
 	// Connecting is how long the first connections took, Back how long nodes were away, pauses included.
-	Connecting, Back histogram.Histogram
+	Connecting, Back load.Histogram
 
 	connected   int // nodes that have been
 	forbidden   error
@@ -40,7 +40,7 @@ func (f *Fleet) Stats() Stats {
 	s := f.stats
 	s.Nodes, s.Up = len(f.nodes), f.Up()
 	s.Lost, s.Failed = maps.Clone(s.Lost), maps.Clone(s.Failed)
-	s.Connecting, s.Back = histogram.Histogram{}, histogram.Histogram{}
+	s.Connecting, s.Back = load.Histogram{}, load.Histogram{}
 	s.Connecting.Merge(&f.stats.Connecting)
 	s.Back.Merge(&f.stats.Back)
 	return s

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // faultsText is the table of faults, and what each did in detail.
@@ -23,7 +25,7 @@ func (r *Report) faultsText(b *strings.Builder) {
 		}
 		rows = append(rows, faultRow(name, f, again))
 	}
-	table(b, rows)
+	_ = load.Table(rows).Write(b, "  ") // a Builder takes everything
 	b.WriteString("\n  * said to be lossless. Answered again: from the fault to the end of the last call that was refused at\n" +
 		"  first, not answered, or slower than a second. Calls in flight at the fault are its own.\n")
 	for _, f := range r.Faults {
@@ -73,5 +75,5 @@ func (r *Report) faultRuns(b *strings.Builder) {
 		rows = append(rows, []string{name, number(u.Ended), number(u.Finishes["stop"]), number(u.Resumed), number(u.Repeated), number(steps),
 			number(u.Steps["unknown"]), number(f.StepsTwice), duration(u.Took.Max)})
 	}
-	table(b, rows)
+	_ = load.Table(rows).Write(b, "  ") // a Builder takes everything
 }

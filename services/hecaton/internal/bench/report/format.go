@@ -58,29 +58,3 @@ func counts(m map[string]int) string {
 	}
 	return strings.Join(out, ", ")
 }
-
-// table lays out rows of cells; the first column is flush left, the others are flush right.
-func table(b *strings.Builder, rows [][]string) {
-	var width []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(width) {
-				width = append(width, 0)
-			}
-			width[i] = max(width[i], len([]rune(cell)))
-		}
-	}
-	for _, row := range rows {
-		line := "  "
-		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-len([]rune(cell)))
-			switch {
-			case i == 0:
-				line += cell + pad
-			default:
-				line += "  " + pad + cell
-			}
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
-}

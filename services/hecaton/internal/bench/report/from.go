@@ -3,13 +3,13 @@ package report
 import (
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/fleet"
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/timeline"
 )
 
 // NewLatency reads a histogram.
-func NewLatency(h *histogram.Histogram) Latency {
+func NewLatency(h *load.Histogram) Latency {
 	q := func(q float64) Seconds { return Seconds(h.Quantile(q)) }
 	return Latency{h.Count(), Seconds(h.Mean()), q(0.5), q(0.9), q(0.99), q(0.999), Seconds(h.Max())}
 }
@@ -23,7 +23,7 @@ func NewCalls(t timeline.Tally, took time.Duration) Calls {
 	if took > 0 {
 		c.PerSecond = float64(t.Answered) / took.Seconds()
 	}
-	var all histogram.Histogram
+	var all load.Histogram
 	for _, class := range classes {
 		if h := t.Latency[class]; h.Count() > 0 {
 			c.Latency[class.String()] = NewLatency(h)

@@ -29,8 +29,8 @@ func calls(n int, worst Seconds) Calls {
 	return Calls{Ended: n, Answered: n, PerSecond: float64(n) / 30, Latency: map[string]Latency{"answered": latency(uint64(n), worst), "all": latency(uint64(n), worst)}}
 }
 
-// load is one of 30 s in which something goes wrong from 10 to 13 s.
-func load() (all []Second) {
+// thirty are the seconds of a load in which something goes wrong from 10 to 13 s.
+func thirty() (all []Second) {
 	for i := range 30 {
 		s := Second{Begun: 500, Answered: 500, P50: 2 * ms, P99: 9 * ms, Max: Seconds(12+i) * ms}
 		if i >= 10 && i < 13 {
@@ -50,7 +50,7 @@ func calm() *Report {
 		Passed: true, Seed: 42, Began: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Took: 30000 * ms,
 		Load:  Load{Servers: []string{"http://127.0.0.1:8080"}, Users: 40, Nodes: 200, Callers: 50, Payload: "200", Answer: "200", Think: "0s"},
 		Calls: calls(14500, 41*ms), Ledger: ledger.Balance{Sent: 14500, Answered: 14500, Executed: 14500},
-		Nodes: Nodes{Count: 200, Up: 200, FewestUp: 200, Connecting: latency(200, 120*ms)}, Timeline: load()[:8],
+		Nodes: Nodes{Count: 200, Up: 200, FewestUp: 200, Connecting: latency(200, 120*ms)}, Timeline: thirty()[:8],
 	}
 }
 
@@ -91,7 +91,7 @@ func broken() *Report {
 	r.Faults[0].Calls.Unknown, r.Faults[0].Calls.Unknowns, r.Faults[0].Calls.Refusals = 6, r.Calls.Unknowns, map[string]int{"NODE_NOT_CONNECTED": 1100}
 	r.Faults[0].Trouble, r.Faults[0].Twice, r.Faults[0].StepsTwice = 3100*ms, 1, 0
 	r.Faults[1].Calls.NotDelivered, r.Faults[1].Calls.GivenUp = 3, r.Calls.GivenUp
-	r.Timeline = load()
+	r.Timeline = thirty()
 	return r
 }
 
@@ -213,7 +213,7 @@ func TestChartsOfAnyLength(t *testing.T) {
 		r := broken()
 		r.Timeline = nil
 		for len(r.Timeline) < n {
-			r.Timeline = append(r.Timeline, load()...)
+			r.Timeline = append(r.Timeline, thirty()...)
 		}
 		r.Timeline = r.Timeline[:n]
 		parseSVG(t, r.SVG())

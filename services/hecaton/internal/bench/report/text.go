@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 )
 
@@ -88,7 +89,7 @@ func (r *Report) callsText(b *strings.Builder) {
 			rows = append(rows, latencyRow(strings.ReplaceAll(class.String(), "_", " "), l))
 		}
 	}
-	table(b, rows)
+	_ = load.Table(rows).Write(b, "  ") // a Builder takes everything
 	if c.Retried+c.NotDelivered > 0 {
 		fmt.Fprintf(b, "\n  attempts not delivered: %s\n  %s calls were answered after such attempts, %s were given up", counts(c.Refusals), number(c.Retried), number(c.NotDelivered))
 		if c.NotDelivered > 0 {
@@ -112,7 +113,7 @@ func (r *Report) ledgerText(b *strings.Builder) {
 	if r.Steps != nil {
 		rows = append(rows, balanceRow("steps of runs", *r.Steps))
 	}
-	table(b, rows)
+	_ = load.Table(rows).Write(b, "  ") // a Builder takes everything
 	for _, balance := range []*ledger.Balance{&r.Ledger, r.Steps} {
 		if balance == nil || balance.Reconciles() {
 			continue

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 )
 
@@ -34,7 +34,7 @@ type Mark struct {
 
 type second struct {
 	begun, ended, refused, unknown, reconnected int
-	latency                                     histogram.Histogram
+	latency                                     load.Histogram
 }
 
 // New returns a recorder of a load that begins now.

@@ -3,7 +3,7 @@ package timeline
 import (
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // Run is an agent's run that has ended.
@@ -22,7 +22,7 @@ type Run struct {
 type Runs struct {
 	Ended, Refused, Resumed int
 	Finishes, Steps         map[string]int
-	Took                    histogram.Histogram
+	Took                    load.Histogram
 }
 
 func newRuns() Runs { return Runs{Finishes: map[string]int{}, Steps: map[string]int{}} }

@@ -3,7 +3,7 @@ package timeline
 import (
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
 // Part is what a recorder knows of one part.
@@ -90,7 +90,7 @@ func (r *Recorder) Now(now time.Time) Now {
 			n.Mark = last.marks[len(last.marks)-1].Name
 		}
 	}
-	var recent histogram.Histogram
+	var recent load.Histogram
 	end := int(now.Sub(r.begin) / time.Second) // the second that is not over does not count
 	from := max(end-lately, 0)
 	for i := from; i < min(end, len(r.seconds)); i++ {

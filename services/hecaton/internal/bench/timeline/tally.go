@@ -3,7 +3,7 @@ package timeline
 import (
 	"time"
 
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/histogram"
+	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/bench/ledger"
 )
 
@@ -33,7 +33,7 @@ type Tally struct {
 	// is unknown: each by reason.
 	Refusals, GivenUp, Unknowns map[string]int
 	// Latency of the calls of a class.
-	Latency map[ledger.Class]*histogram.Histogram
+	Latency map[ledger.Class]*load.Histogram
 	// TroubleUntil is when the last call ended that was refused at first, was not answered, or took longer than a second;
 	// zero where there was none.
 	TroubleUntil time.Time
@@ -42,7 +42,7 @@ type Tally struct {
 func newTally() Tally {
 	return Tally{
 		Refusals: map[string]int{}, GivenUp: map[string]int{}, Unknowns: map[string]int{},
-		Latency: map[ledger.Class]*histogram.Histogram{ledger.Answered: {}, ledger.NotDelivered: {}, ledger.Unknown: {}},
+		Latency: map[ledger.Class]*load.Histogram{ledger.Answered: {}, ledger.NotDelivered: {}, ledger.Unknown: {}},
 	}
 }
 

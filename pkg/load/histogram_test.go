@@ -1,4 +1,4 @@
-package histogram
+package load
 
 import (
 	"math/rand/v2"
@@ -6,15 +6,6 @@ import (
 	"testing"
 	"time"
 )
-
-// exact is the quantile of sorted samples by nearest rank.
-func exact(sorted []time.Duration, q float64) time.Duration {
-	rank := int(q * float64(len(sorted)))
-	if float64(rank) < q*float64(len(sorted)) {
-		rank++
-	}
-	return sorted[min(max(rank, 1), len(sorted))-1]
-}
 
 var quantiles = []float64{0, 0.001, 0.01, 0.25, 0.5, 0.9, 0.99, 0.999, 0.9999, 1}
 
@@ -49,7 +40,7 @@ func TestQuantilesAreNearTheExactOnes(t *testing.T) {
 			a.Merge(&b)
 			slices.Sort(samples)
 			for _, q := range quantiles {
-				want, got := exact(samples, q), h.Quantile(q)
+				want, got := Quantile(samples, q), h.Quantile(q)
 				if got < want || got > want+want/linear+unit {
 					t.Errorf("%s, %d samples: quantile %v is %v, exactly it is %v", name, n, q, got, want)
 				}

@@ -42,15 +42,6 @@ func (r Result) PerSecond() float64 { return float64(len(r.Samples)) / r.Elapsed
 // Quantile returns the smallest sample that is not exceeded by the fraction q of all samples (nearest rank).
 func (r Result) Quantile(q float64) time.Duration { return Quantile(r.Samples, q) }
 
-// Quantile is [Result.Quantile] of sorted samples; there must be one.
-func Quantile(sorted []time.Duration, q float64) time.Duration {
-	rank := int(q * float64(len(sorted)))
-	if float64(rank) < q*float64(len(sorted)) {
-		rank++
-	}
-	return sorted[min(max(rank, 1), len(sorted))-1]
-}
-
 // expected is the room for samples that a worker starts with.
 const expected = 4 << 10
 

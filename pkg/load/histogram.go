@@ -1,4 +1,4 @@
-package histogram
+package load
 
 import (
 	"math"
@@ -14,7 +14,9 @@ const (
 	linearBits = 7
 )
 
-// Histogram counts durations. The zero value is empty. It is not safe for concurrent use.
+// Histogram counts durations in log-linear buckets: each power of two is divided into 128 equal parts, so that a quantile is
+// at most 1/128 above the exact one, whatever its size. Its memory is bounded by the longest duration, not by how many there
+// are. The zero value is empty. It is not safe for concurrent use.
 type Histogram struct {
 	counts []uint32
 	total  uint64

@@ -13,8 +13,9 @@ import (
 type Steady struct {
 	// Call makes the i-th call, as [Call] does for a worker.
 	Call func(ctx context.Context, i int) (size int, err error)
-	// Rate is how many calls begin in a second, Size what every result must have, in bytes.
+	// Rate is how many calls begin in a second.
 	Rate float64
+	// Size is what every result must have, in bytes.
 	Size int
 	// For is how long calls begin.
 	For time.Duration
@@ -35,7 +36,7 @@ func RunSteady(ctx context.Context, job Steady) (Result, error) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for i := range samples {
-		due := start.Add(time.Duration(float64(i) / job.Rate * float64(time.Second)))
+		due := Due(start, job.Rate, int64(i))
 		timer.Reset(time.Until(due))
 		select {
 		case <-timer.C:
