@@ -30,7 +30,11 @@ func TestShutdownAnswersWhoWasConnected(t *testing.T) {
 
 func stopOnce(t *testing.T) {
 	t.Helper()
-	s := edge.New("127.0.0.1:0", slog.New(slog.DiscardHandler), connlimit.New(connlimit.Config{}), func(h http.Handler) http.Handler { return h },
+	limit, err := connlimit.New(connlimit.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := edge.New("127.0.0.1:0", slog.New(slog.DiscardHandler), limit, func(h http.Handler) http.Handler { return h },
 		routes{func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }})
 	if err := s.Listen(t.Context()); err != nil {
 		t.Fatal(err)
