@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 )
 
 // gate is a tool that says when it has begun and ends when it is told to.
@@ -276,7 +278,7 @@ func TestRunWaitsForHandlersAlsoWhereItEndsWithAnError(t *testing.T) {
 	n := start(t, options(g), quick(), map[string]Handler{"slow": func(ctx context.Context, _ Call) (Result, error) {
 		close(begun)
 		<-ctx.Done()
-		<-time.After(20 * time.Millisecond) // what it does to tidy up takes a moment
+		testkit.Pass(20 * time.Millisecond) // what it does to tidy up takes a moment
 		tidied.Store(true)
 		return Result{}, nil
 	}})

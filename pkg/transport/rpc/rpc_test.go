@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
@@ -83,10 +84,13 @@ func TestAStopLetsCallsFinish(t *testing.T) {
 	<-service.entered
 	stopped := make(chan error, 1)
 	go func() { stopped <- stop() }()
+	if !cc.WaitForStateChange(t.Context(), connectivity.Ready) { // the server has said that it goes
+		t.Fatal("the server does not say that it goes")
+	}
 	select {
 	case err := <-stopped:
 		t.Fatalf("stopped with a call open: %v", err)
-	case <-time.After(100 * time.Millisecond):
+	default:
 	}
 	close(service.leave)
 	if err := <-answer; err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
@@ -190,7 +191,9 @@ func TestAnExpiredApproval(t *testing.T) {
 			p.model(clicks(1), modeltest.Say("Done."))
 			run := p.invoke(0, "Click.", asks("click"))
 			p.waiting(run)
-			<-time.After(ttl + 50*time.Millisecond)
+			// A decision about something else than what was shown is refused for that, until it is refused for being late.
+			different := results(decision("call_1", "approved", object{"digest": "different"}))
+			testkit.Eventually(t, time.Minute, func() bool { return p.tryResume(0, run.Session, different).Status == 409 }, "the approval expires")
 			return p, run.Session
 		}
 		within(t, w, map[string]func(*testing.T, *fixture){

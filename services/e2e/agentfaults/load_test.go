@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
@@ -45,7 +46,7 @@ func (w *world) newLoad(t *testing.T, clients int) *load {
 	for i := range 4 {
 		u := w.join(t, fmt.Sprint("user", i))
 		u.node.Serve(func(c cluster.ToolCall) string {
-			<-time.After(5 * time.Millisecond)
+			testkit.Pass(5 * time.Millisecond)
 			return u.ledger.See(c)
 		})
 		l.users = append(l.users, u)

@@ -14,6 +14,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 )
 
 // Ledger is kept on both ends of numbered calls: what callers asked and heard, and what nodes saw. Callers try again
@@ -81,7 +83,7 @@ func (l *Ledger) run(ctx context.Context, n int, enter Entry) {
 		}
 		l.retries[got.Reason]++
 		l.mu.Unlock()
-		<-time.After(rand.N(10 * time.Millisecond))
+		sleep.For(ctx, rand.N(10*time.Millisecond))
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

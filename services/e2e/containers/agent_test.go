@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 	"github.com/hecaton-dev/hecaton/services/e2e/containers"
 )
@@ -41,7 +42,7 @@ func TestRunsGoOnAfterOutagesOfTheirDatabase(t *testing.T) {
 
 		outage.from()
 		node.Answer(call, result)
-		<-time.After(cluster.LeaseTTL + time.Second)
+		testkit.Pass(cluster.LeaseTTL + time.Second)
 		outage.to()
 
 		node.Serve(ledger.See)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
@@ -68,7 +69,7 @@ func TestRedisAndNATSRestartedTogetherUnderLoad(t *testing.T) {
 		c.NATS.Stop()
 		c.Redis.Stop()
 		late := named(t, c.Gateways[1], "late", "n", "late") // with nothing but its own pod
-		<-time.After(2 * time.Second)
+		testkit.Pass(2 * time.Second)
 		if got := cluster.Unary(t.Context(), c.Gateways[1], call("late", "n")); got.JSON != cluster.Text("I am late") {
 			t.Errorf("a node of the pod itself: %v", got)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
@@ -22,7 +23,7 @@ func TestNATSRestartedUnderLoadLosesNothingSilently(t *testing.T) {
 		n := g.Extension(t, "load", fmt.Sprint("n", i))
 		n.Silent()
 		n.Serve(func(call cluster.ToolCall) string {
-			<-time.After(2 * time.Millisecond)
+			testkit.Pass(2 * time.Millisecond) // so that calls are in flight
 			return l.See(call)
 		})
 		nodes = append(nodes, n)
@@ -38,7 +39,7 @@ func TestNATSRestartedUnderLoadLosesNothingSilently(t *testing.T) {
 	answered(50)
 	for _, away := range []time.Duration{0, 2 * time.Second, 300 * time.Millisecond} {
 		c.NATS.Stop()
-		<-time.After(away)
+		testkit.Pass(away)
 		c.NATS.Start()
 		for i, g := range c.Gateways {
 			soon(t, func() bool { return g.Ready(t) }, fmt.Sprint("gateway ", i, " is ready again"))
@@ -120,10 +121,10 @@ func TestACallOutlivesAnOutageOfTheBus(t *testing.T) {
 	go func() { end <- cluster.Unary(t.Context(), c.Gateways[1], long) }()
 	running := n.Call()
 	c.NATS.Stop()
-	<-time.After(outage(t))
+	testkit.Pass(outage(t))
 	c.NATS.Start()
 	soon(t, func() bool { return c.Gateways[0].Ready(t) && c.Gateways[1].Ready(t) }, "the bus is back")
-	<-time.After(3 * time.Second) // the call goes on
+	testkit.Pass(3 * time.Second) // in which the holder says once more that the call goes on
 	select {
 	case got := <-end:
 		t.Fatalf("the call ended: %v", got)

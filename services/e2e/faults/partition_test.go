@@ -71,7 +71,7 @@ func TestAPodThatHangsLosesCallsAloudAndItsConnectionAfterwards(t *testing.T) {
 	later.Serve(l.See)
 	before := l.Answered()
 	testkit.Eventually(t, 30*time.Second, func() bool { return l.Answered() > before+20 }, "calls reach the later connection")
-	<-time.After(6 * time.Second) // longer than a router takes silence for
+	testkit.Pass(6 * time.Second) // longer than a router takes silence for
 	proxy.Heal()
 	soon(t, func() bool { return !old.Open() }, "the old connection is closed")
 	if code := old.Ended(); code != 4409 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
@@ -28,7 +29,7 @@ func loaded(t *testing.T, c *cluster.Cluster, g *cluster.Gateway, user string) (
 	n.Silent()
 	n.Serve(l.See)
 	stop = l.Load(t.Context(), 8, func(i, attempt int) (cluster.Way, *cluster.Gateway) {
-		<-time.After(5 * time.Millisecond) // a steady trickle is enough
+		testkit.Pass(5 * time.Millisecond) // a steady trickle is enough
 		return cluster.Ways[i%4], c.Gateways[(i/4+attempt)%len(c.Gateways)]
 	})
 	t.Cleanup(func() {
@@ -110,7 +111,7 @@ func TestRedisAwayStopsNoCallThatNamesItsNode(t *testing.T) {
 	if r := c.Gateways[0].Get(t, "/api/node/devices", "u"); r.Status != 503 || r.Body["reason"] != "BUS_UNAVAILABLE" {
 		t.Errorf("the list: %d %s", r.Status, r.Raw)
 	}
-	<-time.After(time.Until(gone.Add(outage(t))))
+	testkit.Pass(time.Until(gone.Add(outage(t))))
 	if !reaches(t, c, call("u", "late"), "late") {
 		t.Error("at the end of the outage a node that is named cannot be called")
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
@@ -80,7 +81,7 @@ func TestAllRegistriesRestartedKeepSocketsAndWhatTheyKnew(t *testing.T) {
 	if !reaches(t, c, call("u", "late"), "late") {
 		t.Error("a node that came without a registry cannot be called")
 	}
-	<-time.After(time.Second)
+	testkit.Pass(time.Second)
 	for i := range c.Registries {
 		c.RestartRegistry(i)
 	}

@@ -116,7 +116,7 @@ func TestABodyHasToKeepComing(t *testing.T) {
 		if _, err := io.WriteString(h, strings.Repeat("x", 32<<10)); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(200 * time.Millisecond)
+		testkit.Pass(200 * time.Millisecond)
 	}
 	if status, text := h.answer(t, 10*time.Second); status != http.StatusOK {
 		t.Errorf("a body that came evenly: %d %s", status, text)
@@ -132,7 +132,7 @@ func TestAReaderWhoDoesNotReadIsLeft(t *testing.T) {
 	node.Register("")
 	large := quoted(strings.Repeat("x", 9*mib))
 	node.Serve(func(cluster.ToolCall) string {
-		<-time.After(3 * time.Second)
+		testkit.Pass(3 * time.Second)
 		return large
 	})
 	const body = `{"tool_name":"t"}`
@@ -144,7 +144,10 @@ func TestAReaderWhoDoesNotReadIsLeft(t *testing.T) {
 	if quick.Status != http.StatusOK || len(quick.Raw) < 9*mib {
 		t.Errorf("one who reads gets %d, %d bytes", quick.Status, len(quick.Raw))
 	}
-	<-time.After(3 * time.Second)
+	testkit.Eventually(t, 30*time.Second, func() bool {
+		_, err := h.Write([]byte("x"))
+		return err != nil
+	}, "the one who does not read is cut off")
 	_ = h.SetReadDeadline(time.Now().Add(10 * time.Second))
 	if n, err := io.Copy(io.Discard, h.in); n >= 9*mib {
 		t.Errorf("one who did not read got %d bytes: %v", n, err)

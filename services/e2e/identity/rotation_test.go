@@ -14,6 +14,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
@@ -202,7 +203,7 @@ func (r *rotation) once(kind string, ask func() (*http.Request, error)) {
 	}
 	resp, err := impatient.Do(req)
 	if err != nil {
-		<-time.After(5 * time.Millisecond)
+		sleep.For(r.Context(), 5*time.Millisecond)
 		return // the pod has gone
 	}
 	defer resp.Body.Close()
@@ -210,7 +211,7 @@ func (r *rotation) once(kind string, ask func() (*http.Request, error)) {
 	text := string(body)
 	switch {
 	case err != nil, strings.Contains(text, "NODE_NOT_CONNECTED"):
-		<-time.After(5 * time.Millisecond)
+		sleep.For(r.Context(), 5*time.Millisecond)
 	case resp.StatusCode != http.StatusOK, strings.Contains(text, `"error_code"`), strings.Contains(text, "ervice token"):
 		r.Errorf("%s are refused: %d %.500s", kind, resp.StatusCode, text)
 	default:

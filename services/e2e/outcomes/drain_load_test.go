@@ -26,7 +26,7 @@ func TestADrainUnderLoadLosesNoCallAndRunsNoneTwice(t *testing.T) {
 	l := &cluster.Ledger{User: "u"}
 	var nodes []*cluster.Roamer
 	slow := func(call cluster.ToolCall) string {
-		<-time.After(5 * time.Millisecond) // so that calls are in flight
+		testkit.Pass(5 * time.Millisecond) // so that calls are in flight
 		return l.See(call)
 	}
 	for _, id := range []string{"a", "b", "c", "d", "e", "f"} {

@@ -48,6 +48,7 @@ func TestADrainLetsCallsInFlightFinish(t *testing.T) {
 	t.Parallel()
 	c := draining(t, 2, 20*time.Second)
 	here, there := node(t, c.Gateways[0], "u", "here"), node(t, c.Gateways[1], "u", "there")
+	idle := node(t, c.Gateways[0], "u", "idle")
 	var atHere, atThere []<-chan cluster.Ended
 	for _, n := range []*cluster.Client{here, there} {
 		n.Register(`"max_concurrent_tasks":8`)
@@ -62,10 +63,13 @@ func TestADrainLetsCallsInFlightFinish(t *testing.T) {
 	open(t, c.Gateways[1], 4)
 	took := stop(t, c.Gateways[0])
 	testkit.Eventually(t, 5*time.Second, func() bool { return !c.Gateways[0].Ready(t) }, "the pod is not ready")
+	if code := idle.Ended(); code != 1012 {
+		t.Errorf("the socket of a node without calls closed with %d", code)
+	}
 	select {
 	case d := <-took:
 		t.Fatalf("the pod stopped after %v, with calls in flight", d)
-	case <-time.After(time.Second): // longer than the drain spreads what it closes
+	default:
 	}
 	for range 8 {
 		n := here.Call()

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
@@ -28,7 +29,8 @@ func TestANodeNeverReceivesACallTwice(t *testing.T) {
 			old.Close()
 		}
 		old = n
-		<-time.After(rand.N(60 * time.Millisecond))
+		before, more := l.Answered(), rand.IntN(12)
+		testkit.Eventually(t, time.Minute, func() bool { return l.Answered() >= before+more }, "calls are answered")
 	}
 	stop()
 	if reasons := l.Check(t, "NODE_DISCONNECTED"); reasons[""] < 20 {

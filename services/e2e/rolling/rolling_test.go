@@ -126,7 +126,7 @@ func startLoad(t *testing.T, c *cluster.Cluster, lb *balancer) *load {
 	node := func(n int) string { return fmt.Sprintf("node%d", n/users%nodesOfUser) }
 	l := &load{t: t, ledger: &cluster.Ledger{UserOf: user, NodeOf: node}}
 	slow := func(call cluster.ToolCall) string {
-		<-time.After(5 * time.Millisecond) // so that calls are in flight
+		testkit.Pass(5 * time.Millisecond) // so that calls are in flight
 		return l.ledger.See(call)
 	}
 	var joined []<-chan struct{}

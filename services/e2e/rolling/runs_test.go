@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
@@ -38,7 +39,7 @@ func startRuns(t *testing.T, lb *balancer, clients int) *runs {
 		lb.gateway().RunEverything(t, user)
 		roam(t, lb, user, "chrome", func(c cluster.ToolCall) string {
 			if cluster.Number(c)%3 == 0 { // so that streams and calls are there when pods go
-				<-time.After(time.Second)
+				testkit.Pass(time.Second)
 			}
 			return r.ledger.See(c)
 		})
@@ -73,7 +74,7 @@ func (r *runs) run(user string) {
 			r.mu.Lock()
 			r.refused++
 			r.mu.Unlock()
-			<-time.After(20 * time.Millisecond)
+			sleep.For(r.t.Context(), 20*time.Millisecond)
 			continue
 		case code != http.StatusOK || s.session == "":
 			r.t.Errorf("run %d: %s: %d", n, path, code)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 )
 
@@ -177,7 +178,7 @@ func TestSlowCallerIsNoStall(t *testing.T) {
 	client, _ := newClient(t, llm.Options{Stall: 100 * time.Millisecond})
 	a, err := client.Stream(t.Context(), endpoint(s), question(), func(d llm.Delta) error {
 		if d.Text == "a" {
-			<-time.After(300 * time.Millisecond)
+			testkit.Pass(300 * time.Millisecond)
 			close(gate)
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
@@ -26,7 +27,8 @@ func TestSessionsAreListedByChange(t *testing.T) {
 			} else {
 				want = append([]ids.SessionID{b.Session}, want...)
 			}
-			<-time.After(2 * time.Millisecond) // times are kept in milliseconds
+			began := time.Now().UnixMilli() // as times are kept
+			testkit.Eventually(t, time.Minute, func() bool { return time.Now().UnixMilli() > began }, "time goes on")
 		}
 		// Text does not count as a change, an end does.
 		commit(t, s, first, store.Change{Events: texts(first, 1, "x")})
