@@ -24,6 +24,8 @@ finish() {
   trap - EXIT INT TERM
   [ -z "$current" ] || durations+=("$(duration $((SECONDS - began)) "$current: FAILED")")
   scripts/ci/engine.sh stop || code=1
+  printf '\n===== tests that may be flaky (scripts/ci/flaky.txt)\n'
+  grep -v '^#' scripts/ci/flaky.txt || echo none
   printf '\n===== durations\n'
   printf '%s\n' "${durations[@]}" "$(duration "$SECONDS" 'in all')"
   exit "$code"

@@ -25,7 +25,7 @@ func runAgain(args []string, sum *summary, failed error) error {
 		if err := run(againArgs(args, b), second); err != nil {
 			return failed
 		}
-		sum.flaky = append(sum.flaky, fmt.Sprintf("%s %s: failed among others, passed alone", b.path, strings.Join(b.tests, " ")))
+		sum.flaky = append(sum.flaky, flake{b.path, b.tests})
 		sum.failed -= b.count
 	}
 	return nil

@@ -1,11 +1,12 @@
 // Command gotest runs "go test" and closes with what a reader of a long run wants to know: which servers the tests used,
 // stand-ins included, which tests were skipped and why, and the counts.
 //
-//	gotest [-no-skips] [-again] [go test arguments]
+//	gotest [-no-skips] [-again] [-flaky FILE] [go test arguments]
 //
 // Each package is one line, as "go test" prints it; a failed test's output is shown whole, a passed test's not at all.
 // With -no-skips a skipped test, or a run without any test, is a failure. With -again a few failed tests run once more by
-// themselves: those that pass then are named as flaky at the end, for somebody to mend, and do not fail the run.
+// themselves, and those that pass then are named as flaky at the end. They do not fail the run, unless -flaky names a file of
+// those that are known to be flaky: then all others fail it.
 package main
 
 import (
@@ -17,29 +18,55 @@ import (
 )
 
 func main() {
-	args, noSkips, again := os.Args[1:], false, false
-	for ; len(args) > 0; args = args[1:] {
-		if args[0] == "-no-skips" {
-			noSkips = true
-		} else if args[0] == "-again" {
-			again = true
-		} else {
-			break
-		}
-	}
-	sum := newSummary(os.Stdout)
-	err := run(args, sum)
-	if err != nil && again {
-		err = runAgain(args, sum, err)
-	}
-	sum.close()
-	if err == nil && noSkips {
-		err = sum.requireAll()
-	}
-	if err != nil {
+	o, args := readOptions(os.Args[1:])
+	if err := o.test(args); err != nil {
 		fmt.Fprintln(os.Stderr, "gotest:", err)
 		os.Exit(1)
 	}
+}
+
+// options are gotest's own.
+type options struct {
+	noSkips, again bool
+	flaky          string // the file of flaky tests; "" where flaky tests fail nothing
+}
+
+// readOptions returns the options, and the arguments of go test that follow them.
+func readOptions(args []string) (o options, rest []string) {
+	for ; len(args) > 0; args = args[1:] {
+		switch {
+		case args[0] == "-no-skips":
+			o.noSkips = true
+		case args[0] == "-again":
+			o.again = true
+		case args[0] == "-flaky" && len(args) > 1:
+			o.flaky, args = args[1], args[1:]
+		default:
+			return o, args
+		}
+	}
+	return o, args
+}
+
+// test runs the tests and prints what became of them. The error says why the run fails.
+func (o options) test(args []string) error {
+	known, err := readKnown(o.flaky)
+	if err != nil {
+		return err
+	}
+	sum := newSummary(os.Stdout)
+	err = run(args, sum)
+	if err != nil && o.again {
+		err = runAgain(args, sum, err)
+	}
+	sum.close()
+	if err == nil && o.noSkips {
+		err = sum.requireAll()
+	}
+	if err == nil && o.flaky != "" {
+		err = known.refuse(sum.flaky, o.flaky)
+	}
+	return err
 }
 
 // run starts "go test -json" and feeds its events to sum.

@@ -30,7 +30,7 @@ type summary struct {
 	passed   int
 	failed   int
 	broken   []broken // packages that failed, in the order of their ends
-	flaky    []string
+	flaky    []flake
 }
 
 // broken is a package that failed. Without tests it failed as a whole: it leaks, or does not build.
@@ -169,8 +169,8 @@ func (s *summary) close() {
 	for _, line := range s.skipped {
 		fmt.Fprintln(s.out, "skipped:", line)
 	}
-	for _, line := range s.flaky {
-		fmt.Fprintln(s.out, "flaky:", line)
+	for _, f := range s.flaky {
+		fmt.Fprintf(s.out, "flaky: %s: failed among others, passed alone\n", strings.Join(f.names(), ", "))
 	}
 	fmt.Fprintf(s.out, "%d passed, %d failed, %d skipped\n", s.passed, s.failed, len(s.skipped))
 }
