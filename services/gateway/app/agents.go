@@ -14,7 +14,7 @@ import (
 // maxEvent bounds one message of an orchestrator: an event brings the pictures of a tool's result with it.
 const maxEvent = 64 << 20
 
-// startAgents connects to the orchestrators. Whether any is there does not concern readiness: nodes are served without.
+// startAgents connects to the orchestrators. The pod is ready without any: nodes are served all the same.
 func (a *App) startAgents(context.Context) error {
 	if a.cfg.OrchestratorAddr == "" {
 		return nil

@@ -241,7 +241,7 @@ func (a *App) listenEdge(ctx context.Context) error {
 	layers := edge.Layers(
 		a.cfg.bodyPace().Handler,
 		edge.Leaving(a.ready.Draining),
-		edge.Text,
+		edge.Text(a.dialects.Serves),
 		edge.Pages(a.pages),
 		edge.JSONOnly(agentapi.FilesPath),
 		a.tracing.Handler,
@@ -258,11 +258,11 @@ func (a *App) listenEdge(ctx context.Context) error {
 		}
 		parts = append(parts, agents)
 	}
-	strangers, err := a.strangers("http")
+	unknown, err := a.unknownLimit("http")
 	if err != nil {
 		return err
 	}
-	a.edge = edge.New(a.cfg.HTTPAddr, a.log, strangers, layers, parts...)
+	a.edge = edge.New(a.cfg.HTTPAddr, a.log, unknown, layers, parts...)
 	return a.edge.Listen(ctx)
 }
 

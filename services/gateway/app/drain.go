@@ -8,7 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/drain"
 )
 
-// lastWords is what a stop has beyond the grace period, so that who still waits is told.
+// lastWords is how long a stop may take beyond the grace period, so that callers which still wait are told.
 const lastWords = 10 * time.Second
 
 // pod is what a drain empties.

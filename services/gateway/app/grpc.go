@@ -21,10 +21,10 @@ const (
 	// window lets a few large answers be on their way on one stream, where gRPC starts with 64 KiB.
 	window     = 1 << 20
 	connWindow = 8 << 20
-	// headroom is what a message has beyond the frame in it.
+	// headroom is the size of a message beyond the frame in it.
 	headroom = 64 << 10
-	// oversize is how many times the largest frame a request may have: gRPC refuses more without a reason, and ends a whole
-	// stream of calls for it.
+	// oversize is how many times larger than the largest frame a request may be. gRPC refuses larger ones without a reason, and
+	// ends a whole stream of calls for one of them, so the bound that callers see is checked later.
 	oversize = 4
 )
 
@@ -44,11 +44,11 @@ func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
 		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows(), Tracing: a.tracing, Draining: a.draining,
 		Limits: a.limits,
 	}
-	strangers, err := a.strangers("grpc")
+	unknown, err := a.unknownLimit("grpc")
 	if err != nil {
 		return nil, err
 	}
-	a.grpc, err = rpc.ListenLimited(ctx, a.cfg.GRPCAddr, strangers, func(s *grpc.Server) {
+	a.grpc, err = rpc.ListenLimited(ctx, a.cfg.GRPCAddr, unknown, func(s *grpc.Server) {
 		s.RegisterService(toolapi.Description(), a.tools)
 	}, opts...)
 	return a.grpc, err

@@ -35,8 +35,8 @@ func (c Config) proxies() ([]netip.Prefix, error) {
 	return proxies, nil
 }
 
-// strangers limits the connections of a public port whose client is not known.
-func (a *App) strangers(port string) (*connlimit.Limit, error) {
+// unknownLimit limits the connections of a public port whose client is not known.
+func (a *App) unknownLimit(port string) (*connlimit.Limit, error) {
 	proxies, _ := a.cfg.proxies() // New has checked it
 	limit, err := connlimit.New(connlimit.Config{
 		PerAddress: a.cfg.MaxUnknownIP, InAll: a.cfg.MaxUnknown, Proxies: proxies, Name: port, Logger: a.log,

@@ -28,10 +28,10 @@ func (a *App) measureRouter() {
 		func() float64 { return float64(a.router.Open()) })
 }
 
-// attached hears how long a node waited until every pod could call it.
+// attached records how long a node waited until every pod could call it.
 func (a *App) attached(took time.Duration) { a.counts.PresenceLag.Observe(took.Seconds()) }
 
-// beaten hears how many nodes' heartbeats went to the registry together.
+// beaten records how many nodes' heartbeats went to the registry together.
 func (a *App) beaten(nodes int) { a.counts.BatchNodes.Observe(float64(nodes)) }
 
 func (a *App) measureRegistry() grpc.DialOption {

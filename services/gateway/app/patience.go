@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/connectivity"
 )
 
-// firstAgent is how long after its start a gateway holds requests back for want of an orchestrator, before it refuses them:
-// in one process the gateways start first, and in a cluster nobody says who does.
+// firstAgent is how long after its start a gateway lets requests wait for the first orchestrator before it refuses them: in one
+// process the gateways start first, and in a cluster the order is not fixed.
 const firstAgent = 5 * time.Second
 
 // patience holds calls back until a connection has been there once.
@@ -36,7 +36,7 @@ func (p *patience) dialOptions() []grpc.DialOption {
 	}
 }
 
-// wait returns once conn has been ready, or the patience or ctx has ended: what is wrong then, the call says.
+// wait returns once conn has been ready, or when the patience or ctx has ended: the call itself then reports the error.
 func (p *patience) wait(ctx context.Context, conn *grpc.ClientConn) {
 	if p.met.Load() {
 		return

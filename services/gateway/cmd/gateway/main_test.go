@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 // The front door is checked, so the back door must not stand open unless somebody says so.
-func TestStrangersOnGRPC(t *testing.T) {
+func TestWhoMayReachGRPC(t *testing.T) {
 	t.Parallel()
 	nats := testkit.NATS(t)
 	base := []string{

@@ -25,7 +25,8 @@ type arrival struct {
 	next    conn.Handler  // of the frames behind the first one
 }
 
-// await accepts a connection that names no user yet. It counts as a stranger's until it does.
+// await accepts a connection that names no user yet. Until it does, it counts against the
+// port's limit of unknown connections.
 func (d *door) await(w http.ResponseWriter, r *http.Request) {
 	token, subprotocol, err := auth.SocketToken(r)
 	if err != nil {
@@ -86,7 +87,7 @@ func (a *arrival) greet(first []byte) (*Client, *Refusal) {
 
 // failed counts a login that failed against the client's address.
 func (a *arrival) failed(why *Refusal) *Refusal {
-	if err := a.Limits.Stranger(a.request); err != nil {
+	if err := a.Limits.FailedLogin(a.request); err != nil {
 		return &Refusal{Reason: conn.Overloaded, Message: err.Error()}
 	}
 	return why

@@ -44,7 +44,7 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	var s seat
 	if refusal != nil {
-		err = d.Limits.Stranger(r)
+		err = d.Limits.FailedLogin(r)
 	} else {
 		s, err = d.seat(r.Context(), d.kind, id.User)
 	}

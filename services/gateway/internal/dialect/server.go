@@ -81,6 +81,9 @@ func (s *Server) connOf(k *Kind) *conn.Config {
 // Protocols returns the dialects at work, in the order in which they were declared.
 func (s *Server) Protocols() []Protocol { return s.protocols }
 
+// Serves reports whether a path is that of a dialect's socket.
+func (s *Server) Serves(path string) bool { return s.routes["GET "+path] != nil }
+
 // Routes adds the endpoints of all dialects.
 func (s *Server) Routes(mux *http.ServeMux) {
 	for pattern, handler := range s.routes {

@@ -19,12 +19,12 @@ import (
 
 // Streams knows the streams of events that a pod has.
 type Streams interface {
-	// Enter adds a stream, which ends when leave is closed, and calls left when it has. mortal says that the run that it
-	// tells of dies with it.
-	Enter(mortal bool) (leave <-chan struct{}, left func())
+	// Enter adds a stream, which ends when leave is closed, and calls left when it has. endsRun says that the run which it
+	// reports is cancelled when it ends.
+	Enter(endsRun bool) (leave <-chan struct{}, left func())
 }
 
-// alone are the streams of a pod that nobody drains.
+// alone are the streams of a pod that never drains.
 type alone struct{}
 
 func (alone) Enter(bool) (leave <-chan struct{}, left func()) { return nil, func() {} }

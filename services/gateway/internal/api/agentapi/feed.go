@@ -98,7 +98,7 @@ func (f *feed) relay(ctx context.Context) {
 	}
 }
 
-// drain hands on what one RPC yields. Its error is never nil unless the feed is over.
+// drain hands on what one RPC yields. Its error is nil only once the feed is over.
 func (f *feed) drain(ctx context.Context) error {
 	for {
 		e, err := f.next()
@@ -174,10 +174,10 @@ type patience struct {
 	pause time.Duration
 }
 
-// reset says that something came of it.
+// reset notes that an attempt succeeded.
 func (p *patience) reset() { p.since, p.pause = time.Time{}, 0 }
 
-// wait returns true when it is time to try again, and false when it is no use any more.
+// wait returns true when it is time to try again, and false when trying again is of no use.
 func (p *patience) wait(ctx context.Context) bool {
 	switch {
 	case p.since.IsZero():

@@ -59,7 +59,8 @@ func (a *API) getFile(w http.ResponseWriter, r *http.Request, user ids.UserID) e
 	return nil
 }
 
-// copyFile sends what follows a file's description. Where that breaks off, the connection does, by the missing length.
+// copyFile sends the bytes that follow a file's description. If they break off, the connection is closed, since the length is
+// then wrong.
 func (a *API) copyFile(w http.ResponseWriter, s grpc.ServerStreamingClient[agentv1.GetFileResponse]) {
 	out := newWriter(w)
 	for {
@@ -96,7 +97,7 @@ func matches(header, etag string) bool {
 // say.
 func (a *API) putFile(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
 	ctx, cancel := context.WithCancel(auth.OnBehalf(r.Context(), user))
-	defer cancel() // of an upload that breaks off nothing is kept
+	defer cancel() // an upload that breaks off leaves nothing behind
 	s, err := a.files.PutFile(ctx)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (a *API) putFile(w http.ResponseWriter, r *http.Request, user ids.UserID) e
 			}
 		}
 	}
-	// Whether the body has ended or the workspace takes no more of it: it has the last word.
+	// The workspace answers both when the body has ended and when it takes no more of it.
 	resp, err := s.CloseAndRecv()
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@ const interruptConfig = "tool_interrupt_config"
 // maxRules bounds its entries, on both levels together.
 const maxRules = 1024
 
-// interruptRules reads tool_interrupt_config: rules by tool, or one level deeper under any key. What a rule leaves open is
-// read as a wish to be asked.
+// interruptRules reads tool_interrupt_config: rules by tool, or one level deeper under any key. What a rule leaves out means
+// that the user is asked.
 func interruptRules(config jsonrpc.Object) (map[string]*agentv1.InterruptRule, error) {
 	book := rulebook{rules: map[string]*agentv1.InterruptRule{}}
 	jsonrpc.Members(config, func(tool, entry []byte) {
@@ -31,8 +31,8 @@ type rulebook struct {
 	err   error
 }
 
-// add reports whether an entry was a rule. It is none where neither of a rule's members is there, or they hold objects,
-// being names of tools.
+// add reports whether an entry was a rule. It is none where it has neither of a rule's members, or where these hold objects,
+// since they are names of tools then.
 func (b *rulebook) add(parent, tool, entry []byte) bool {
 	if b.err != nil || jsonrpc.IsNull(entry) {
 		return false

@@ -15,7 +15,7 @@ import (
 // problem describes an error of ours or of an orchestrator.
 func problem(err error) edge.Problem { return edge.NewProblem(reasoned(err), rest.Available) }
 
-// reasoned gives an orchestrator's status its reason, and the statuses that gRPC makes by itself one of ours.
+// reasoned gives an orchestrator's status its reason, and the statuses that gRPC makes by itself a reason of ours.
 func reasoned(err error) error {
 	err = errs.FromGRPC(err)
 	if hasReason(err) {

@@ -144,7 +144,7 @@ func toolSources(list []sourceBody) (sources []*agentv1.ToolSource, err error) {
 	return sources, nil
 }
 
-// history reads chat_history. Of other roles than these two, a client has nothing to tell the model.
+// history reads chat_history. A client may use these two roles only.
 func history(list []messageBody) (messages []*agentv1.ChatMessage) {
 	for _, m := range list {
 		if m.Role == "user" || m.Role == "assistant" {

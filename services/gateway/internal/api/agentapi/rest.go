@@ -29,7 +29,7 @@ var restJSON = &runtime.JSONPb{
 	UnmarshalOptions: protojson.UnmarshalOptions{DiscardUnknown: true},
 }
 
-// newREST returns the REST API that the protos describe.
+// newREST returns the handlers that grpc-gateway makes of the protos.
 func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) {
 	nothing := func(string) (string, bool) { return "", false }
 	mux := runtime.NewServeMux(

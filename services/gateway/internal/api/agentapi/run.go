@@ -32,10 +32,10 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request, id auth.Identity) e
 		s, err := a.agent.Invoke(ctx, req)
 		return accepted(s, err)
 	})
-	return a.stream(r.Context(), w, r, id.User, f, mortal(req.GetOnDisconnect()))
+	return a.stream(r.Context(), w, r, id.User, f, endsRun(req.GetOnDisconnect()))
 }
 
-func mortal(d agentv1.InvokeRequest_OnDisconnect) bool {
+func endsRun(d agentv1.InvokeRequest_OnDisconnect) bool {
 	return d == agentv1.InvokeRequest_ON_DISCONNECT_CANCEL
 }
 
@@ -72,7 +72,7 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, id auth.Identity) e
 		}
 		return next, err
 	})
-	return a.stream(r.Context(), w, r, id.User, f, mortal(req.GetOnDisconnect()))
+	return a.stream(r.Context(), w, r, id.User, f, endsRun(req.GetOnDisconnect()))
 }
 
 // taken reports whether decisions that are handed in again were taken the first time.

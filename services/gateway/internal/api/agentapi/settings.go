@@ -37,8 +37,8 @@ func (m withSettings) NewDecoder(r io.Reader) runtime.Decoder {
 	})
 }
 
-// sorted moves the objects of allowlist to allowed, in the settings of a body that was checked. What is not as it should be
-// stays, to be told.
+// sorted moves the objects of allowlist to allowed, in the settings of a body that was checked. What is wrong stays, so that the
+// decoder reports it.
 func sorted(body []byte) ([]byte, error) {
 	var allowlist, allowed []byte
 	entries, objects, doubled := 0, 0, false

@@ -6,7 +6,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
-// The shapes of bodies, as [jsonrpc.Decode] reads them. Whose a request is, is never in it.
+// The shapes of bodies, as [jsonrpc.Decode] reads them. None has a user: that comes from the token.
 
 type invokeBody struct {
 	Message         string         `json:"message"`

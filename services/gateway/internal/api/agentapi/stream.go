@@ -40,10 +40,10 @@ func dialectOf(r *http.Request) (*dialect, error) {
 	return nil, &edge.BadRequest{Message: "dialect must be reference, or left out"}
 }
 
-// stream answers with the events of f. mortal says that the run dies with its client. The error is a refusal: nothing is
+// stream answers with the events of f. endsRun says that the run is cancelled when its client leaves. The error is a refusal: nothing is
 // written yet.
 func (a *API) stream(
-	ctx context.Context, w http.ResponseWriter, r *http.Request, user ids.UserID, f *feed, mortal bool,
+	ctx context.Context, w http.ResponseWriter, r *http.Request, user ids.UserID, f *feed, endsRun bool,
 ) error {
 	names, err := dialectOf(r)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *API) stream(
 	ctx, cancel := context.WithCancel(auth.OnBehalf(ctx, user))
 	defer cancel()
 	var left func()
-	f.leave, left = a.cfg.Streams.Enter(mortal)
+	f.leave, left = a.cfg.Streams.Enter(endsRun)
 	defer left()
 	if err := f.open(ctx); err != nil {
 		return err
@@ -71,13 +71,13 @@ func (a *API) stream(
 		cancel()
 	}
 	<-fed
-	if mortal && f.moved && !f.over && f.session != "" {
+	if endsRun && f.moved && !f.over && f.session != "" {
 		a.cancelRun(ctx, f.session)
 	}
 	return nil
 }
 
-// write returns when the feed has ended (true), or when the client has left or was left.
+// write returns true when the feed has ended, and false when the client has left or the pod drains.
 func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect) (ended bool) {
 	if w.begin() != nil {
 		return false
@@ -106,7 +106,7 @@ func (a *API) write(ctx context.Context, w *writer, f *feed, names *dialect) (en
 		case <-beat.C:
 			buf = append(buf, heartbeat...)
 		case <-f.leave:
-			_ = w.send([]byte(byeDraining)) // it leaves either way
+			_ = w.send([]byte(byeDraining)) // the stream ends either way
 			return false
 		case <-over:
 			_ = w.send([]byte(lastID(f.sent) + byeExpired))
@@ -141,8 +141,7 @@ func (f *feed) gather(buf []byte, e *agentv1.Event, ok bool, names *dialect) ([]
 	return buf, false
 }
 
-// cancelRun does what the orchestrator would have done that was lost: the one that follows does not know whose client
-// left.
+// cancelRun does what the lost orchestrator would have done: the one that took over does not know that the client left.
 func (a *API) cancelRun(ctx context.Context, session string) {
 	const limit = 5 * time.Second
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)

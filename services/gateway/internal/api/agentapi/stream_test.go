@@ -383,11 +383,11 @@ func TestSlowClientIsCut(t *testing.T) {
 	}
 }
 
-// drain ends streams, mortal ones apart.
+// drain ends streams, except those that end their runs.
 type drain struct{ early, cut chan struct{} }
 
-func (d drain) Enter(mortal bool) (leave <-chan struct{}, left func()) {
-	if mortal {
+func (d drain) Enter(endsRun bool) (leave <-chan struct{}, left func()) {
+	if endsRun {
 		return d.cut, func() {}
 	}
 	return d.early, func() {}

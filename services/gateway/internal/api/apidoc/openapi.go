@@ -52,7 +52,7 @@ func merge(doc, patch map[string]any) {
 	}
 }
 
-// limited says of every operation that its user may meet a limit: the edge's guard stands before all of them.
+// limited adds to every operation that a limit of the user may refuse it: the edge's guard stands before all of them.
 func limited(doc map[string]any) {
 	whole := func(what string) map[string]any { return map[string]any{"type": "integer", "description": what} }
 	answer := map[string]any{

@@ -9,8 +9,8 @@ import (
 )
 
 // JSONOnly refuses requests that change something and bring anything but application/json: what a form, or a script
-// without leave, can make a browser send has another type, or none. It is the second line behind [Pages], for browsers
-// that hold the Origin back. Below files, PUT takes bytes of any type: that no page sends without having asked first.
+// without permission, can make a browser send has another type, or none. It is the second line behind [Pages], for browsers
+// that hold the Origin back. Below files, PUT takes bytes of any type: which no page may send without asking first.
 func JSONOnly(files string) Layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -23,11 +23,12 @@ type Server struct {
 	ln   net.Listener // tcp, with limit
 	new  newcomers
 	log  *slog.Logger
-	// limit is for connections of strangers.
+	// limit is for connections whose client is not known yet.
 	limit *connlimit.Limit
 }
 
-// New returns a server of the given parts, behind layers; limit is for the connections of strangers.
+// New returns a server of the given parts, behind layers; limit is for connections whose client is not
+// known yet.
 func New(addr string, log *slog.Logger, limit *connlimit.Limit, layers Layer, parts ...Routes) *Server {
 	mux := http.NewServeMux()
 	for _, p := range parts {

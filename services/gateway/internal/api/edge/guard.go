@@ -12,14 +12,14 @@ import (
 
 // Limits of bodies, in bytes.
 const (
-	// NoBody is for routes that read none. One that comes all the same, and is [Small], is passed over.
+	// NoBody is for routes that read none. A body that comes all the same, and is [Small], is ignored.
 	NoBody = 0
 	// Small is the limit of bodies that need no more.
 	Small = 16 << 10
 )
 
-// Guard stands before the handlers of one part. Who asks is known, and within the limits of users, before a byte of the
-// body is read, and each route says how large its bodies may be. An error of a handler, which has written nothing then, is
+// Guard stands before the handlers of one part. The user is authenticated, and within the user's limits, before a byte of the
+// body is read. Each route says how large its bodies may be. An error of a handler, which must have written nothing then, is
 // answered as a problem.
 type Guard struct {
 	Auth   *auth.Authenticator
@@ -33,7 +33,7 @@ func (g Guard) User(limit int64, h func(http.ResponseWriter, *http.Request, ids.
 	return g.Identified(limit, func(w http.ResponseWriter, r *http.Request, id auth.Identity) error { return h(w, r, id.User) })
 }
 
-// Identified is [Guard.User] for handlers that go on for so long that the proof may end before.
+// Identified is [Guard.User] for handlers that may last longer than the user's token.
 func (g Guard) Identified(limit int64, h func(http.ResponseWriter, *http.Request, auth.Identity) error) http.Handler {
 	return g.open(func(w http.ResponseWriter, r *http.Request) error {
 		id, err := g.Auth.Authenticate(r)
@@ -50,7 +50,7 @@ func (g Guard) Identified(limit int64, h func(http.ResponseWriter, *http.Request
 	})
 }
 
-// Anybody serves requests that are nobody's own. Where tokens prove users, one is needed all the same.
+// Anybody serves requests that belong to no user. In jwt mode they need a token all the same.
 func (g Guard) Anybody(limit int64, h func(http.ResponseWriter, *http.Request) error) http.Handler {
 	if g.Auth.Mode() == auth.JWT {
 		return g.User(limit, func(w http.ResponseWriter, r *http.Request, _ ids.UserID) error { return h(w, r) })
@@ -71,7 +71,7 @@ func (g Guard) open(h func(http.ResponseWriter, *http.Request) error) http.Handl
 	})
 }
 
-// admit sets the limit of a body, and refuses one that says of itself that it is longer.
+// admit sets the limit of a body, and refuses one whose announced length is greater.
 func admit(w http.ResponseWriter, r *http.Request, limit int64) error {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil

@@ -17,12 +17,12 @@ type TooLarge struct {
 
 func (e *TooLarge) Error() string {
 	if e.Limit == 0 {
-		return "the request is larger than is taken here"
+		return "the request is too large"
 	}
-	return fmt.Sprintf("the request has more than %d bytes, which is the most that is taken here", e.Limit)
+	return fmt.Sprintf("the request has more than %d bytes, which is the limit here", e.Limit)
 }
 
-// declared is the largest body that is believed to be as long as it says: up to there, room for all of it is made at once.
+// declared is the largest announced length that is believed: up to there, room for the whole body is made at once.
 const declared = 64 << 10
 
 // ReadBody reads a request's body. It costs at most three times the bytes that arrive, whatever length was announced.

@@ -40,7 +40,7 @@ func (e *TooSlow) Error() string {
 }
 
 // Handler gives each body a deadline that grows with the bytes that arrive, and each write one of its own. A stream may
-// last, and a handler may think, for as long as they like.
+// last, and a handler may take, any time.
 func (p Pace) Handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		socket, ok := w.(deadlines)

@@ -12,7 +12,7 @@ func Pages(guard *webguard.Guard) Layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h := w.Header()
-			h.Set("Cross-Origin-Resource-Policy", "same-origin") // what is no CORS, no other page embeds
+			h.Set("Cross-Origin-Resource-Policy", "same-origin") // no page of another origin may embed an answer
 			h.Set("X-Content-Type-Options", "nosniff")
 			if err := guard.Check(r); err != nil {
 				NewProblem(err, nil).Write(w)

@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
 )
 
-// Limited lets a user's single requests in as the user's limits allow. Calls on streams are let in one by one.
+// Limited lets in a user's single requests as the user's limits allow. Calls on streams are let in one by one.
 func Limited(l *limits.Limiter) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		account, err := enter(l, req)
@@ -23,12 +23,12 @@ func Limited(l *limits.Limiter) grpc.UnaryServerInterceptor {
 	}
 }
 
-// enter lets a request of whatever kind in. One that names no user, or none that can be, is refused by who reads it.
+// enter lets in a request of any kind. One that names no valid user passes, and is refused by its handler.
 func enter(l *limits.Limiter, req any) (*limits.Account, error) {
 	var user string
 	var size int
 	switch req := req.(type) {
-	case *toolv1.Call: // most of all, so without a look at the whole
+	case *toolv1.Call: // the most frequent, so its size is not computed
 		user, size = req.GetUserId(), len(req.GetArgumentsJson())
 	case interface{ GetCall() *toolv1.Call }:
 		return enter(l, req.GetCall())

@@ -42,8 +42,8 @@ type Service struct {
 	Limits *limits.Limiter
 	// Tracing makes the spans of calls that share a stream; nil makes none.
 	Tracing *obs.Tracing
-	// Draining is closed when streams of calls shall end. Single calls are served for as long as there is a server: who makes
-	// one may know no other pod.
+	// Draining is closed when streams of calls shall end. Single calls are served for as long as there is a server: their
+	// callers may know no other pod.
 	Draining <-chan struct{}
 
 	receivers sync.WaitGroup // one for each stream of calls

@@ -20,16 +20,16 @@ func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeReques
 		return nil, err
 	}
 	if req.GetDryRun() && req.GetSessionId() != "" {
-		return s.foresee(ctx, req)
+		return s.preview(ctx, req)
 	}
-	// Most sessions are bound: what is to be told of their node is asked for at the same time.
+	// Most sessions are bound: what the answer says about their node is asked for at the same time.
 	ctx, cancel := context.WithCancel(ctx)
 	var session *nodev1.GetSessionResponse
-	var glancing sync.WaitGroup
-	defer glancing.Wait()
+	var lookup sync.WaitGroup
+	defer lookup.Wait()
 	defer cancel()
 	if req.GetSessionId() != "" {
-		glancing.Go(func() { session, _ = s.Presence.Session(ctx, sessionOf(req)) }) // where it fails it is asked again
+		lookup.Go(func() { session, _ = s.Presence.Session(ctx, sessionOf(req)) }) // after a failure, describe asks again
 	}
 	choice, err := s.Presence.Resolve(ctx, &nodev1.ResolveNodeRequest{
 		UserId: req.GetUserId(), SessionId: req.GetSessionId(), PreferredNodeId: req.GetPreferredNodeId(), NodeType: req.GetNodeType(),
@@ -42,7 +42,7 @@ func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeReques
 		return resp, nil
 	}
 	if choice.GetBound() {
-		glancing.Wait()
+		lookup.Wait()
 		if n := session.GetNode(); n.GetInfo().GetNodeId() == choice.GetNodeId() {
 			resp.Node = n
 			return resp, nil
@@ -56,8 +56,8 @@ func sessionOf(req *toolv1.ResolveNodeRequest) *nodev1.GetSessionRequest {
 	return &nodev1.GetSessionRequest{UserId: req.GetUserId(), SessionId: req.GetSessionId(), NodeType: req.GetNodeType()}
 }
 
-// foresee answers as the registry would, from what a session looks like and which nodes there are.
-func (s *Service) foresee(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error) {
+// preview says which node the registry would choose, without binding the session.
+func (s *Service) preview(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error) {
 	session, err := s.Presence.Session(ctx, sessionOf(req))
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (s *Service) foresee(ctx context.Context, req *toolv1.ResolveNodeRequest) (
 		return &toolv1.ResolveNodeResponse{Node: session.GetNode()}, nil
 	}
 	if req.GetPreferredNodeId() != "" {
-		// A node that says of itself that it is offline is not available, and can be preferred.
+		// A node whose own status is offline is not available, but can be preferred.
 		nodes, err := s.Presence.List(ctx, &nodev1.ListNodesRequest{UserId: req.GetUserId(), NodeType: req.GetNodeType()})
 		if err != nil {
 			return nil, err
@@ -91,8 +91,8 @@ func named(nodes []*nodev1.Node, id string) *nodev1.Node {
 	return nil
 }
 
-// describe looks up what is known of the chosen node. Of one that a session is bound to the registry remembers more than
-// of others that are gone, and where another request bound the session anew meanwhile, its node is the answer.
+// describe looks up the chosen node. The registry remembers more about a node that a session is bound to than about others
+// that are gone. If another request has bound the session to another node meanwhile, that node is the answer.
 func (s *Service) describe(ctx context.Context, req *toolv1.ResolveNodeRequest, choice *nodev1.ResolveNodeResponse) (*nodev1.Node, error) {
 	if choice.GetBound() {
 		session, err := s.Presence.Session(ctx, sessionOf(req))

@@ -66,7 +66,7 @@ func (f *Fanout) Join(ctx context.Context, t Topic, c *hub.Client) error {
 	return nil
 }
 
-// joinTimeout bounds the wait for the bus's word that it heard of a subscription.
+// joinTimeout bounds the wait for the bus to confirm a subscription.
 const joinTimeout = 2 * time.Second
 
 func (f *Fanout) listen(t Topic, c *hub.Client) error {

@@ -26,7 +26,8 @@ var errGone = &RefusedError{conn.ClientClosed, "the connection has ended"}
 
 var errSuperseded = &RefusedError{conn.Superseded, "a later connection of the same node exists"}
 
-// errOvertaken goes by the clocks of two pods, which may be wrong: the node is told to come again, and is the later one then.
+// errOvertaken depends on the clocks of two pods, which may be wrong: the node is told to connect again, and is the later one
+// then.
 var errOvertaken = &RefusedError{conn.Overloaded, "a connection of the same node that was accepted later has been registered before"}
 
 // Attach makes this pod the holder of a new connection's node. When it returns without an error, calls from every pod
@@ -49,8 +50,8 @@ func (h *Holder) Attach(ctx context.Context, n *hub.Node) error {
 	return nil
 }
 
-// due refuses a connection whose turn comes too late: whose node has given it up, or has a later one here already. It must
-// not supersede that one.
+// due refuses a connection whose turn comes too late: its node has hung up, or has a later connection here already, which it
+// must not supersede.
 func (h *Holder) due(n *hub.Node) error {
 	if n.Conn.Gone() {
 		return errGone
@@ -131,9 +132,9 @@ func (h *Holder) Renew(ctx context.Context, n *hub.Node) {
 	n.SetEpoch(epoch)
 }
 
-// Detach lets go of a node whose connection is ending: open calls end, the name is free.
+// Detach gives up a node whose connection is ending: open calls end, and the name is free.
 func (h *Holder) Detach(ctx context.Context, n *hub.Node) {
-	// Those who wait hear at once, whatever the registry is doing.
+	// Open calls end at once, however long the registry takes.
 	h.leave(n)
 	n.Calls.Close("the node's connection ended")
 	n.Life.Lock()
@@ -197,7 +198,7 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 	case errors.Is(err, errs.BusUnavailable) || errors.Is(err, context.DeadlineExceeded):
 		return h.unregistered(n, own, err), nil
 	case err != nil:
-		h.Logger.WarnContext(ctx, "the registry failed a node", "error", err)
+		h.Logger.WarnContext(ctx, "the registry could not register a node", "error", err)
 		return 0, &RefusedError{conn.GoingAway, "the node cannot be registered right now"}
 	}
 	switch r.GetOutcome() {
@@ -220,13 +221,13 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 
 // unregistered holds a node that the registry could not store, for now.
 func (h *Holder) unregistered(n *hub.Node, epoch ids.Epoch, why error) ids.Epoch {
-	h.Logger.Warn("node held without the registry", "error", why)
+	h.Logger.Warn("a node is served although the registry does not know it yet", "error", why)
 	n.Unregistered.Store(true)
 	return epoch
 }
 
 func (h *Holder) farewell(ctx context.Context, key ids.Node, epoch ids.Epoch) {
 	if err := h.Registry.Deregister(ctx, key, epoch); err != nil {
-		h.Logger.Warn("the registry did not hear of a node's end; it expires there", "error", err)
+		h.Logger.Warn("the registry could not be told of a node's end; it expires there", "error", err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
 
-// fenceTimeout bounds the wait for an old holder's word. One that does not answer is lost (the bus takes a while to forget
-// the subscriptions of ten thousand nodes), or cut off and will hear of its successor from the registry.
+// fenceTimeout bounds the wait for an old holder's answer. One that does not answer is gone (the bus takes a while to forget
+// the subscriptions of ten thousand nodes), or cut off from the bus, and will learn of its successor from the registry.
 const fenceTimeout = 500 * time.Millisecond
 
 // fenceAtOnce is how many fences are under way after an outage of the bus.
@@ -53,7 +53,7 @@ func (h *Holder) fence(ctx context.Context, n *hub.Node) error {
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil
 	case err != nil:
-		h.Logger.Warn("an old holder did not answer the fence, or the bus is away", "error", err)
+		h.Logger.Warn("an old holder did not answer the fence, or the bus cannot be reached", "error", err)
 		h.mu.Lock()
 		h.unfenced[n] = struct{}{}
 		h.mu.Unlock()
@@ -126,6 +126,6 @@ func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
 
 func (h *Holder) answerFence(m *nats.Msg, answer string) {
 	if err := m.Respond([]byte(answer)); err != nil {
-		h.Logger.Warn("answer a fence", "error", err)
+		h.Logger.Warn("a fence could not be answered", "error", err)
 	}
 }

@@ -19,10 +19,10 @@ type intake struct {
 	prefix string
 	sub    *nats.Subscription
 	next   uint64
-	open   map[uint64]*parcel
+	open   map[uint64]*incoming
 }
 
-type parcel struct {
+type incoming struct {
 	chunks   bus.Assembly
 	deadline time.Time
 	then     func(frame []byte)
@@ -32,7 +32,7 @@ type parcel struct {
 // listen subscribes to the pod's intake subjects.
 func (in *intake) listen(h *Holder) (err error) {
 	in.prefix = bus.IntakePrefix(h.Gateway)
-	in.open = make(map[uint64]*parcel)
+	in.open = make(map[uint64]*incoming)
 	in.sub, err = h.Bus.ChanSubscribe(in.prefix+"*", h.messages)
 	return err
 }
@@ -40,9 +40,9 @@ func (in *intake) listen(h *Holder) (err error) {
 func (in *intake) close() { _ = in.sub.Unsubscribe() }
 
 // expect answers a request of size bytes on reply with the subject to which its frame is to be sent.
-func (in *intake) expect(b *bus.Conn, reply string, size, limit int, p parcel) {
+func (in *intake) expect(b *bus.Conn, reply string, size, limit int, p incoming) {
 	now := time.Now()
-	maps.DeleteFunc(in.open, func(_ uint64, p *parcel) bool { return now.After(p.deadline) })
+	maps.DeleteFunc(in.open, func(_ uint64, p *incoming) bool { return now.After(p.deadline) })
 	if size > limit {
 		p.fail(errs.New(errs.TooLarge, "the frame has %d bytes, at most %d are allowed", size, limit))
 		return

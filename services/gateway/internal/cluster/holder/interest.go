@@ -52,7 +52,7 @@ func (h *Holder) subscribe(ctx context.Context, n *hub.Node) {
 		err = errors.Join(err, e)
 	}
 	if err != nil { // only once the bus is closed for good
-		h.Logger.Error("subscribe", "error", err)
+		h.Logger.Error("a node's subjects could not be subscribed to", "error", err)
 	}
 	h.mu.Lock()
 	h.interests[n] = in
@@ -60,7 +60,7 @@ func (h *Holder) subscribe(ctx context.Context, n *hub.Node) {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
 	if err := h.Bus.FlushWithContext(ctx); err != nil {
-		h.Logger.Warn("node held without the bus; it is callable from other pods once that is back", "error", err)
+		h.Logger.Warn("a node is served without the bus; other pods can call it once the bus is back", "error", err)
 	}
 	h.giveWay(in.name) // to oneself
 }

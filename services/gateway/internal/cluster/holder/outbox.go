@@ -19,11 +19,11 @@ const (
 	outboxLimit = 64 << 20
 	// resendAfter is how long an answer waits that the router's pod was not there to hear.
 	resendAfter = 100 * time.Millisecond
-	// flushTimeout bounds the wait for the server's word that it saw a batch.
+	// flushTimeout bounds the wait for the server to confirm a batch.
 	flushTimeout = 5 * time.Second
 )
 
-// outbox keeps the ends of calls that could not be published, until the bus is back or nobody waits for them any more.
+// outbox keeps the ends of calls that could not be published, until the bus is back or their deadline has passed.
 type outbox struct {
 	bus *bus.Conn
 

@@ -54,7 +54,7 @@ func (r *busReply) publish(answer *frame.Buffer) {
 // end publishes the last message of a call, or keeps it until the bus is back.
 func (r *busReply) end(m *nats.Msg) {
 	if pubErr := r.h.Bus.PublishAny(m); pubErr != nil {
-		r.h.Logger.Warn("the answer of a call waits for the bus", "error", pubErr)
+		r.h.Logger.Warn("the answer to a call waits for the bus", "error", pubErr)
 		r.h.outbox.keep(m, r.deadline)
 	}
 }

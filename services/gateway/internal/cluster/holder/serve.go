@@ -56,7 +56,7 @@ func (h *Holder) called(key ids.Node, m *nats.Msg) {
 		h.start(key, c, m.Data, reply)
 		return
 	}
-	h.intake.expect(h.Bus, m.Reply, c.Intake, h.MaxFrame, parcel{
+	h.intake.expect(h.Bus, m.Reply, c.Intake, h.MaxFrame, incoming{
 		deadline: c.Deadline,
 		then:     func(frame []byte) { h.start(key, c, frame, reply) },
 		fail:     func(err *errs.Error) { reply.Done(nil, err) },
@@ -146,7 +146,7 @@ func (h *Holder) sent(key ids.Node, m *nats.Msg) {
 		h.confirm(m.Reply, h.Send(key, m.Data, asker))
 		return
 	}
-	h.intake.expect(h.Bus, m.Reply, size, h.MaxFrame, parcel{
+	h.intake.expect(h.Bus, m.Reply, size, h.MaxFrame, incoming{
 		deadline: time.Now().Add(sendTimeout),
 		then:     func(frame []byte) { h.confirm(m.Reply, h.Send(key, frame, asker)) },
 		fail:     func(err *errs.Error) { h.confirm(m.Reply, err) },
@@ -163,7 +163,7 @@ func (h *Holder) confirm(reply string, failure *errs.Error) {
 		m = envelope.Failure(reply, failure)
 	}
 	if err := h.Bus.PublishMsg(m); err != nil {
-		h.Logger.Warn("confirm a frame", "error", err)
+		h.Logger.Warn("the sender of a frame could not be told what became of it", "error", err)
 	}
 }
 

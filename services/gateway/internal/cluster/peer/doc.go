@@ -6,6 +6,6 @@
 // published, and an answer that arrives twice ends its call once.
 //
 // A link is one TCP connection, with mutual TLS where services have it. In its preface both sides show that they know a key
-// which the listening pod makes at its start and tells over the bus, where only gateways hear it: who merely reaches the port
-// brings no answer, and who has the address by now gets none. After that each message is a call's number and its answer.
+// that the listening pod makes at its start and tells over the bus, to gateways only: a program that merely reaches the port can
+// bring no answer, and one that has taken over the address gets none. After that each message is a call's number and its answer.
 package peer

@@ -9,8 +9,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// parcel is an answer on its way.
-type parcel struct {
+// outgoing is an answer on its way.
+type outgoing struct {
 	number uint64
 	answer *frame.Buffer
 	back   func(*frame.Buffer)
@@ -31,7 +31,7 @@ type link struct {
 
 	mu     sync.Mutex
 	state  state
-	queue  []parcel
+	queue  []outgoing
 	queued int
 }
 
@@ -47,7 +47,7 @@ func (k *link) begin() {
 	k.state = up
 }
 
-// end hands back what was not written. The link is down before anybody gets anything back.
+// end hands back what was not written. The link is down before any answer is handed back.
 func (k *link) end() {
 	k.mu.Lock()
 	k.state = down
@@ -59,8 +59,8 @@ func (k *link) end() {
 	}
 }
 
-// push queues a parcel, if the link is up and has room. A single parcel always has.
-func (k *link) push(p parcel) bool {
+// push queues an answer, if the link is up and has room. There is always room for a single one.
+func (k *link) push(p outgoing) bool {
 	size := len(p.answer.Bytes())
 	k.mu.Lock()
 	if k.state != up || k.queued > 0 && k.queued+size > maxQueued {
@@ -77,7 +77,7 @@ func (k *link) push(p parcel) bool {
 	return true
 }
 
-// write drains the queue until the link fails or ctx ends. A parcel that was not written whole is in the queue again.
+// write drains the queue until the link fails or ctx ends. An answer that was not written whole is in the queue again.
 func (k *link) write(ctx context.Context, nc net.Conn) error {
 	for {
 		k.mu.Lock()
@@ -85,7 +85,7 @@ func (k *link) write(ctx context.Context, nc net.Conn) error {
 		k.queue = nil
 		k.mu.Unlock()
 		for i, p := range batch {
-			if err := writeParcel(nc, p); err != nil {
+			if err := writeAnswer(nc, p); err != nil {
 				k.mu.Lock()
 				k.queue = append(batch[i:], k.queue...)
 				k.mu.Unlock()
@@ -107,7 +107,7 @@ func (k *link) write(ctx context.Context, nc net.Conn) error {
 	}
 }
 
-func writeParcel(nc net.Conn, p parcel) error {
+func writeAnswer(nc net.Conn, p outgoing) error {
 	if err := nc.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}

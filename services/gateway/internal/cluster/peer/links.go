@@ -20,7 +20,7 @@ const (
 	maxQueued = 32 << 20
 	// askTimeout bounds the question where a pod is.
 	askTimeout = 2 * time.Second
-	// retryAfter is how long a pod that could not be reached is left alone.
+	// retryAfter is how long no link is opened to a pod that could not be reached.
 	retryAfter = 10 * time.Second
 	// writeTimeout bounds one write; a peer that does not read for so long is not there.
 	writeTimeout = 5 * time.Second
@@ -66,7 +66,7 @@ func (l *Links) Close() {
 // there is no link to use now. back gets the answers that the link could not write; it may be called much later.
 func (l *Links) Send(to ids.GatewayID, number uint64, answer *frame.Buffer, back func(*frame.Buffer)) bool {
 	k := l.link(to)
-	return k != nil && k.push(parcel{number, answer, back})
+	return k != nil && k.push(outgoing{number, answer, back})
 }
 
 // link returns the link to a pod if it is up. If it is down, it is opened for the next time.

@@ -128,7 +128,7 @@ func TestAnswersArriveWholeOnceTheLinkIsUp(t *testing.T) {
 	testkit.Eventually(t, 5*time.Second, func() bool { return p.budget.Used() == 0 }, "nothing stays counted")
 }
 
-func TestStrangersAndOldAddressesAreRefused(t *testing.T) {
+func TestUnknownPeersAndOldAddressesAreRefused(t *testing.T) {
 	t.Parallel()
 	t.Run("no address", func(t *testing.T) {
 		t.Parallel()

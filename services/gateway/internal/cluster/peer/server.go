@@ -39,38 +39,38 @@ type ServerConfig struct {
 // Server takes answers from other pods.
 type Server struct {
 	cfg  ServerConfig
-	key  string // what who knows it may bring answers; only gateways hear it, over the bus
+	key  string // who knows it may bring answers; only gateways get it, over the bus
 	ln   net.Listener
 	sub  *nats.Subscription
 	work sync.WaitGroup
 
-	strangers chan struct{} // has one for each connection that has not shown yet that it knows the key
+	unproven chan struct{} // has one for each connection that has not shown yet that it knows the key
 
 	mu     sync.Mutex
 	closed bool
 	open   map[net.Conn]struct{}
 }
 
-// Listen opens a Server and tells other pods, when they ask over the bus, where it is: once it has returned, none asks in
-// vain.
+// Listen opens a Server and tells other pods its address when they ask over the bus: once it has returned, each gets an
+// answer.
 func Listen(ctx context.Context, cfg ServerConfig) (*Server, error) {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{cfg: cfg, key: rand.Text(), ln: ln, strangers: make(chan struct{}, maxStrangers), open: make(map[net.Conn]struct{})}
+	s := &Server{cfg: cfg, key: rand.Text(), ln: ln, unproven: make(chan struct{}, maxUnproven), open: make(map[net.Conn]struct{})}
 	addr, err := advertised(ln.Addr(), cfg.Advertise)
 	if err == nil {
 		s.sub, err = cfg.Bus.Subscribe(bus.PeerSubject(cfg.Gateway), func(m *nats.Msg) {
 			if err := m.Respond(place{addr, s.key}.append(nil)); err != nil {
-				cfg.Logger.Warn("tell a peer the address", "error", err)
+				cfg.Logger.Warn("a peer could not be told the address", "error", err)
 			}
 		})
 	}
 	if err != nil {
 		return nil, errors.Join(err, ln.Close())
 	}
-	_ = cfg.Bus.FlushWithContext(ctx) // a bus that is away hears of it when it is back
+	_ = cfg.Bus.FlushWithContext(ctx) // where the bus is away, the subscription is made when it is back
 	s.work.Go(s.accept)
 	return s, nil
 }
@@ -129,9 +129,9 @@ func (s *Server) accept() {
 			nc = tls.Server(nc, config)
 		}
 		select {
-		case s.strangers <- struct{}{}:
+		case s.unproven <- struct{}{}:
 			s.work.Go(func() { s.serve(nc) })
-		default: // too many that have not shown who they are
+		default: // too many that have not shown the key
 			_ = nc.Close()
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Server) serve(nc net.Conn) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		<-s.strangers
+		<-s.unproven
 		return
 	}
 	s.open[nc] = struct{}{}
@@ -154,14 +154,14 @@ func (s *Server) serve(nc net.Conn) {
 	}()
 	r := bufio.NewReaderSize(nc, maxPreface)
 	err := admit(nc, r, s.cfg.Gateway, s.key)
-	<-s.strangers
+	<-s.unproven
 	if err != nil {
 		s.cfg.Logger.Warn("peer refused", "from", nc.RemoteAddr().String(), "error", err)
 		return
 	}
 	for {
 		if err := s.receive(r); err != nil {
-			return // the peer is gone; what it had to say comes over the bus
+			return // the peer is gone; its answers come over the bus
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (p *Pending) Cancel(reason string) {
 	}
 }
 
-// tell lets the holder know that nobody waits any more.
+// tell lets the holder know that nobody waits for the call any more.
 func (p *Pending) tell(reason string) {
 	if p.number == 0 {
 		p.r.Local.Cancel(p.key, p.id, reason)
@@ -82,7 +82,7 @@ func (p *Pending) tell(reason string) {
 	}
 	data := append(append([]byte(p.id), ' '), reason...)
 	if err := p.r.Bus.Publish(bus.NodePrefix(p.key)+bus.SuffixCancel, data); err != nil {
-		p.r.Logger.Warn("cancel a call", "error", err)
+		p.r.Logger.Warn("the holder could not be told that a call is cancelled", "error", err)
 	}
 }
 

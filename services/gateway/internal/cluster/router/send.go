@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
 )
 
-// sendTimeout bounds the wait for a holder's word that it took a frame.
+// sendTimeout bounds the wait for a holder to confirm a frame.
 const sendTimeout = 5 * time.Second
 
 // Send writes a frame that is no call to a node, wherever it is connected, and returns once the holder has queued it.

@@ -16,7 +16,7 @@ import (
 const (
 	// MaxWaiting is how many calls may wait for a place at one node.
 	MaxWaiting = 64
-	// CancelGrace is how long a call that was given up keeps its place while the node has not answered.
+	// CancelGrace is how long a cancelled call keeps its place while the node has not answered.
 	CancelGrace = 5 * time.Second
 )
 
@@ -228,8 +228,8 @@ func (t *Table) Progress(id ids.CallID, params []byte) bool {
 	return known
 }
 
-// Cancel gives a call up: one that waits ends as never delivered; for one that runs the node is told, and its place is
-// free once the node answers or after [CancelGrace]. Its sink hears nothing more. Cancel reports whether the call was
+// Cancel gives up a call. One that waits ends as not delivered. Where it runs, the node is told, and its place is free once the
+// node answers or after [CancelGrace]. Its sink hears nothing more. Cancel reports whether the call was
 // open.
 func (t *Table) Cancel(id ids.CallID, reason string) bool {
 	t.mu.Lock()

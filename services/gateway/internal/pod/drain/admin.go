@@ -9,7 +9,7 @@ import (
 // Path is where the admin port serves the drain.
 const Path = "/drain"
 
-// Handler answers GET with the [Status], and POST by starting the drain, which needs not be the first to. ?spread=30s
+// Handler answers GET with the [Status], and POST by starting the drain or joining one that runs. ?spread=30s
 // asks for another pace than the configured one.
 func (j *Job) Handler() http.Handler {
 	mux := http.NewServeMux()
@@ -36,5 +36,5 @@ func (j *Job) Handler() http.Handler {
 func (j *Job) answer(w http.ResponseWriter, code int) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(j.Status()) // who asked may be gone
+	_ = json.NewEncoder(w).Encode(j.Status()) // the client may be gone
 }

@@ -8,6 +8,6 @@
 //   - The pace ([Pace]) spreads the reconnections in time: a handful is not held up, and thousands do not come in a burst.
 //     Each pause is jittered.
 //   - Connections that come while it runs are taken like the others. It is done when none is left.
-//   - Told to finish, it keeps to what is left of the grace period, whatever spread it was given. At the end of that it
-//     cuts off what is left; callers then hear that the outcome is unknown.
+//   - When the program ends, it keeps to what is left of the grace period, whatever spread it was given. Then it cuts off
+//     what is left; callers hear that the outcome is unknown.
 package drain

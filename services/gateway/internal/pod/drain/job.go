@@ -166,7 +166,7 @@ func (j *Job) run() {
 	j.Logger.Info("drain ends", "in_time", inTime, "took", j.Took())
 }
 
-// untold returns, in random order, those of open that were not told to leave. Of those that were it forgets who has left.
+// untold returns, in random order, the open connections that were not told to leave yet. It forgets those that have left.
 func untold(open []Connection, told map[Connection]struct{}) []Connection {
 	var batch []Connection
 	still := make(map[Connection]struct{}, len(told))

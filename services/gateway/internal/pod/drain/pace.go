@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// longestPause is how long a drain waits at most between two connections, on average: twenty a second come back
-// unnoticed, so a handful has not to wait for the whole spread.
+// longestPause is how long a drain waits at most between two connections, on average. Twenty reconnections a second are no
+// load, so a handful of connections need not take the whole spread.
 const longestPause = 50 * time.Millisecond
 
 // Pace says how fast connections are told to leave.
 type Pace struct {
 	// Spread is the time over which they are, where that is neither slower than twenty a second nor faster than Rate.
 	Spread time.Duration
-	// Rate is how many a second leave at most; 0 for no limit. Where it would not be done in the grace period, that wins.
+	// Rate is how many a second leave at most; 0 for no limit. The grace period wins over it.
 	Rate int
-	// Exact takes Spread at its word, however few connections there are: an operator asked for it.
+	// Exact uses Spread as it is, however few connections there are: an operator asked for it.
 	Exact bool
 }
 

@@ -3,8 +3,8 @@ package drain
 import "sync"
 
 // Streams are the responses that go on while somebody listens (server-sent events). A drain ends those that it finds, like
-// other connections; those that begin later are for who knows no other pod, and last until the pod closes. A mortal stream,
-// whose end is that of what it tells of, may end by itself until the grace period is over.
+// other connections; those that begin later serve clients that know no other pod, and last until the pod closes. A stream whose
+// end would cancel the run that it reports may go on until the run ends, within the grace period.
 //
 // The zero value is ready. It is safe for concurrent use.
 type Streams struct {
@@ -20,21 +20,21 @@ type stage uint8
 const (
 	welcome  stage = iota
 	leaving        // the drain has begun
-	closing        // streams end, those that are not mortal
+	closing        // streams end, except those whose end would cancel a run
 	cutShort       // every stream ends
 )
 
 // stream is one of them, and a [Connection].
 type stream struct {
-	mortal bool
-	told   func()
-	leave  chan struct{} // closed by told
-	over   chan struct{} // closed when it has ended
+	endsRun bool
+	told    func()
+	leave   chan struct{} // closed by told
+	over    chan struct{} // closed when it has ended
 }
 
 // Retire implements [Connection].
 func (s *stream) Retire() <-chan struct{} {
-	if s.mortal {
+	if s.endsRun {
 		return s.over
 	}
 	return idle
@@ -43,9 +43,10 @@ func (s *stream) Retire() <-chan struct{} {
 // Leave implements [Connection].
 func (s *stream) Leave() { s.told() }
 
-// Enter adds a stream, which has to end when leave is closed. Call left when it has.
-func (s *Streams) Enter(mortal bool) (leave <-chan struct{}, left func()) {
-	st := &stream{mortal: mortal, leave: make(chan struct{}), over: make(chan struct{})}
+// Enter adds a stream, which has to end when leave is closed. Call left when it has. endsRun says that its end cancels the run
+// that it reports.
+func (s *Streams) Enter(endsRun bool) (leave <-chan struct{}, left func()) {
+	st := &stream{endsRun: endsRun, leave: make(chan struct{}), over: make(chan struct{})}
 	st.told = sync.OnceFunc(func() { close(st.leave) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,13 +71,13 @@ func (s *Streams) Enter(mortal bool) (leave <-chan struct{}, left func()) {
 
 // ends reports whether a stream that the drain did not find shall be over by now. mu is held.
 func (s *Streams) ends(st *stream) bool {
-	return s.stage == cutShort || s.stage == closing && !st.mortal
+	return s.stage == cutShort || s.stage == closing && !st.endsRun
 }
 
 // Begin says that the drain begins.
 func (s *Streams) Begin() { s.move(leaving) }
 
-// Close ends the streams that began during the drain, except mortal ones.
+// Close ends the streams that began during the drain, except those whose end would cancel a run.
 func (s *Streams) Close() { s.move(closing) }
 
 // Cut ends these as well.

@@ -19,11 +19,11 @@ type Account struct {
 	rates   [rates]bucket
 	places  [kinds - rates]places
 	open    int32   // calls
-	pins    int32   // who holds the account; it is not forgotten meanwhile
+	pins    int32   // how many hold the account; it is not forgotten meanwhile
 	used    int64   // last, Unix ns
-	listed  bool    // is among those of whom the registry shall hear
+	listed  bool    // is among those that will be reported to the registry
 	gone    bool    // is forgotten
-	waiting *answer // what those wait for who need more places; nil where nobody does
+	waiting *answer // what requests for more places wait for; nil where there are none
 }
 
 func (l *Limiter) newAccount(user ids.UserID, now time.Time) *Account {
@@ -34,8 +34,8 @@ func (l *Limiter) newAccount(user ids.UserID, now time.Time) *Account {
 	return a
 }
 
-// Enter lets a call of a user in that brings n bytes with it: it takes one of the user's calls, and holds one of those that
-// may be open until Leave. The error is an *errs.Error of reason RATE_LIMITED: then nothing was taken.
+// Enter lets in a user's call that brings n bytes: it takes one of the user's calls a second, and one of the calls that may be
+// open, until Leave. The error is an *errs.Error of reason RATE_LIMITED: then nothing was taken.
 func (l *Limiter) Enter(user ids.UserID, n int64) (*Account, error) {
 	if l == nil {
 		return nil, nil
@@ -125,7 +125,7 @@ func (a *Account) spend(now time.Time) error {
 		}
 	}
 	if r := l.Settings.rate(sentBytes); !r.none() {
-		// Whoever has anything left may bring a large thing, and waits longer for the next.
+		// A user who has anything left may send something large, and waits longer afterwards.
 		b := &a.rates[sentBytes]
 		b.fill(r, now)
 		if wait := b.has(1, r); wait > 0 {
@@ -135,7 +135,7 @@ func (a *Account) spend(now time.Time) error {
 	return nil
 }
 
-// take takes n of a rate, and has the registry hear of it. Called with mu held.
+// take takes n of a rate and reports it to the registry in time. Called with mu held.
 func (a *Account) take(kind limit, n float64) {
 	r := a.limiter.Settings.rate(kind)
 	if !r.none() && a.rates[kind].take(n, r) {
@@ -143,7 +143,7 @@ func (a *Account) take(kind limit, n float64) {
 	}
 }
 
-// Pay takes n bytes that have come already.
+// Pay takes n bytes that have already come.
 func (a *Account) Pay(n int) {
 	if a == nil || n == 0 {
 		return
@@ -154,10 +154,10 @@ func (a *Account) Pay(n int) {
 	a.take(sentBytes, float64(n))
 }
 
-// longestPause is how long a socket is not read at once, so that what keeps it alive is heard.
+// longestPause is the longest time for which a socket is not read, so that its signs of life are seen.
 const longestPause = 5 * time.Second
 
-// PayAndWait takes n bytes that have come already, and waits while more were taken than there were: what a client sends
+// PayAndWait takes n bytes that have already come, and waits while more were taken than the limit allows: what a client sends
 // faster stays in its own socket.
 func (a *Account) PayAndWait(ctx context.Context, n int) {
 	if a == nil {
@@ -188,7 +188,7 @@ func (a *Account) PayAndWait(ctx context.Context, n int) {
 // held are the places of one kind. Called with mu held.
 func (a *Account) held(kind limit) *places { return &a.places[kind-rates] }
 
-// idle reports whether nobody would miss the account. Called with mu held.
+// idle reports whether the account can be forgotten. Called with mu held.
 func (a *Account) idle(now time.Time) bool {
 	if a.pins > 0 || a.listed || now.UnixNano()-a.used < int64(forgetAfter) {
 		return false

@@ -10,7 +10,7 @@ type rate struct{ perSecond, burst float64 }
 
 func (r rate) none() bool { return r.perSecond == 0 }
 
-// told is the amount from which others are told of it.
+// told is the amount from which the registry is told.
 func (r rate) told() float64 { return max(1, r.burst/share) }
 
 // bucket is one user's share of a rate in this pod.

@@ -35,13 +35,13 @@ type Limiter struct {
 	Config
 	seed    maphash.Seed
 	refused [len(names)]prometheus.Counter
-	strange strangers
+	logins  logins
 
 	shards [64]shard
 	away   atomic.Bool // the registry did not answer last
 
 	mu     sync.Mutex
-	listed []*Account // of whom the registry shall hear
+	listed []*Account // to be reported to the registry
 
 	wake chan struct{} // capacity 1
 	quit chan struct{}
@@ -57,7 +57,7 @@ type shard struct {
 func New(cfg Config) *Limiter {
 	l := &Limiter{
 		Config: cfg, seed: maphash.MakeSeed(), wake: make(chan struct{}, 1), quit: make(chan struct{}),
-		strange: strangers{rate: cfg.Settings.rate(failedLogins), buckets: map[string]*bucket{}},
+		logins: logins{rate: cfg.Settings.rate(failedLogins), buckets: map[string]*bucket{}},
 	}
 	for i := range l.shards {
 		l.shards[i].accounts = map[ids.UserID]*Account{}
@@ -131,14 +131,14 @@ func (l *Limiter) forget(now time.Time) {
 			a.gone = a.idle(now)
 			gone := a.gone
 			a.mu.Unlock()
-			if gone { // nobody takes it any more, and who looks for it waits for the shard
+			if gone { // nobody uses it any more, and whoever looks for it waits for the shard's lock
 				s.mu.Lock()
 				delete(s.accounts, a.user)
 				s.mu.Unlock()
 			}
 		}
 	}
-	l.strange.forget(now)
+	l.logins.forget(now)
 }
 
 // met counts and describes a limit that was met.

@@ -248,7 +248,7 @@ func TestFailedLoginsCountByAddress(t *testing.T) {
 	from := func(addr string) error {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", strings.NewReader(""))
 		r.RemoteAddr = addr
-		return l.Stranger(r)
+		return l.FailedLogin(r)
 	}
 	for port := range 3 {
 		if err := from("192.0.2.1:" + string(rune('1'+port))); err != nil {

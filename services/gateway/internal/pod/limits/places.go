@@ -13,7 +13,7 @@ import (
 type places struct {
 	held    int32 // taken
 	wanted  int32 // by those who wait
-	granted int32 // leased from all; the pod's own share comes on top only while it is greater
+	granted int32 // leased from the registry; the pod's own share counts only while it is greater
 }
 
 // own is how many places of most a pod gives without asking.
@@ -51,7 +51,7 @@ func (l *Limiter) acquire(ctx context.Context, user ids.UserID, kind limit) (*Pl
 		case p.held < max(own(int(most)), p.granted), away && p.held < most:
 			p.held++
 			if p.held > own(int(most)) && p.held > p.granted {
-				a.tell() // of what was given without asking
+				a.tell() // what was given without asking
 			}
 			return &Place{account: a, kind: kind}, nil
 		case asked, p.held >= most:
@@ -65,7 +65,7 @@ func (l *Limiter) acquire(ctx context.Context, user ids.UserID, kind limit) (*Pl
 	}
 }
 
-// retryPlace is when to ask again for a place: nobody knows when one will be free.
+// retryPlace is when a client may ask again for a place: nobody knows when one will be free.
 const retryPlace = 5 * time.Second
 
 // await asks for one more place and returns when the registry has answered, or cannot be reached. Called with mu held, which

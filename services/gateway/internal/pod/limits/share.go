@@ -17,16 +17,16 @@ const (
 	pause = time.Second
 	// batch bounds the users of one request.
 	batch = 256
-	// lastWords is what the last request may take.
+	// lastWords is how long the last request may take.
 	lastWords = time.Second
 )
 
-// answer is what those wait for who need places.
+// answer is what requests for places wait for.
 type answer struct{ done chan struct{} }
 
 func newAnswer() *answer { return &answer{done: make(chan struct{})} }
 
-// tell has the registry hear of the account soon. Called with mu held.
+// tell has the account reported to the registry soon. Called with mu held.
 func (a *Account) tell() {
 	if a.listed {
 		return
@@ -42,7 +42,7 @@ func (a *Account) tell() {
 	}
 }
 
-// renew has the registry hear of places before it forgets them. Called with mu held.
+// renew has places reported to the registry before it forgets them. Called with mu held.
 func (a *Account) renew() {
 	for kind := rates; kind < kinds; kind++ {
 		p := a.held(kind)
@@ -57,7 +57,7 @@ func (a *Account) renew() {
 func (l *Limiter) share() {
 	renew := time.NewTicker(renewEvery)
 	defer renew.Stop()
-	var resume <-chan time.Time // while the registry is left alone
+	var resume <-chan time.Time // while the registry is not asked
 	wake := l.wake
 	for {
 		select {
@@ -80,7 +80,7 @@ func (l *Limiter) share() {
 	}
 }
 
-// shareAll tells of all that are listed, and reports whether it could.
+// shareAll tells the registry of all listed accounts, and reports whether it could.
 func (l *Limiter) shareAll(ctx context.Context, ttl time.Duration) bool {
 	for {
 		l.mu.Lock()
@@ -96,7 +96,7 @@ func (l *Limiter) shareAll(ctx context.Context, ttl time.Duration) bool {
 	}
 }
 
-// shareSome tells of some accounts. ttl 0 gives up their places.
+// shareSome tells the registry of some accounts. A ttl of 0 gives up their places.
 func (l *Limiter) shareSome(ctx context.Context, accounts []*Account, ttl time.Duration) bool {
 	reports := make([]report, len(accounts))
 	users := make([]*nodev1.UserUse, len(accounts))
@@ -131,7 +131,7 @@ type report struct {
 	waiting *answer
 }
 
-// report takes down what was taken since the last one.
+// report notes what was taken since the last report.
 func (a *Account) report(last bool) report {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -173,7 +173,7 @@ func (a *Account) settle(r report, share *nodev1.UserShare) (ok bool) {
 	defer a.mu.Unlock()
 	ok = share != nil && len(share.GetLeft()) == len(r.spent) && len(share.GetGranted()) == len(r.places)
 	if !ok {
-		for i, kind := range r.spent { // not told yet, but no more than could be had at once
+		for i, kind := range r.spent { // to be told again, but no more than fits the bucket
 			b := &a.rates[kind]
 			b.untold = min(b.untold+float64(r.use.GetSpent()[i].GetAmount()), a.limiter.Settings.rate(kind).burst)
 		}

@@ -20,12 +20,12 @@ const (
 	flushers   = 2
 	// rpcTimeout bounds one RPC: a registry that is away must not hold up a handshake.
 	rpcTimeout = 2 * time.Second
-	// firstTry is how much of that a question may take before it is asked again: of the next replica, since this one may be
-	// paused, which its connection shows only later.
+	// firstTry is how long a question may take before it is asked again, of the next replica: this one may be paused, which its
+	// connection shows only later.
 	firstTry = 700 * time.Millisecond
 )
 
-var errCount = errs.New(errs.BusUnavailable, "the node registry answered another number of requests than it was asked")
+var errCount = errs.New(errs.BusUnavailable, "the node registry sent fewer or more answers than it was asked for")
 
 // Client talks to the node registry. Its errors are *errs.Error of reason BUS_UNAVAILABLE where the registry or its
 // store cannot be reached.
@@ -162,7 +162,7 @@ func ask[Q, A any](ctx context.Context, rpc func(context.Context, Q, ...grpc.Cal
 	return a, away(err)
 }
 
-// away makes an error of the way to the registry one of ours; what the registry itself decided stays.
+// away turns an error of the connection to the registry into BUS_UNAVAILABLE; what the registry itself decided stays.
 func away(err error) error {
 	if err == nil {
 		return nil

@@ -69,8 +69,8 @@ func Start(cfg Config) *Pulse {
 	return p
 }
 
-// BeatAll has the registry hear of every node at the next beat. After an outage of the bus that tells at once which nodes
-// connected to another pod meanwhile, which could not fence this one.
+// BeatAll reports every node to the registry at the next beat. After an outage of the bus this shows at once which nodes
+// connected to another pod meanwhile, since that pod could not fence this one.
 func (p *Pulse) BeatAll() {
 	nodes, _ := p.Hub.All()
 	for _, n := range nodes {
@@ -122,8 +122,8 @@ func (p *Pulse) vitals(now time.Time) {
 func (p *Pulse) presence(ctx context.Context, now time.Time) {
 	known, err := p.Registry.Report(ctx, p.Hub.Counts(), reportTTL)
 	if err != nil {
-		p.Logger.Warn("the registry did not take the pod's statistics", "error", err)
-		return // nor would it take heartbeats
+		p.Logger.Warn("the pod's statistics could not be reported to the registry", "error", err)
+		return // heartbeats would fail as well
 	}
 	nodes, _ := p.Hub.All()
 	var due []*hub.Node
@@ -144,7 +144,7 @@ func (p *Pulse) presence(ctx context.Context, now time.Time) {
 	p.Batch(len(beats))
 	results, err := p.Registry.Heartbeat(ctx, beats)
 	if err != nil {
-		p.Logger.Warn("the registry did not take heartbeats", "nodes", len(beats), "error", err)
+		p.Logger.Warn("heartbeats could not be reported to the registry", "nodes", len(beats), "error", err)
 		for _, n := range due {
 			n.MissBeat()
 		}
@@ -153,8 +153,8 @@ func (p *Pulse) presence(ctx context.Context, now time.Time) {
 	p.settle(ctx, due, results)
 }
 
-// settle renews the nodes that the registry lost and closes those that have a successor. What supersedes a node whose
-// registration went unanswered may be that registration: it is asked again, which tells.
+// settle registers the nodes again that the registry lost, and closes those that have a successor. What supersedes a node whose
+// registration was not answered may be that very registration: registering it again shows which it is.
 func (p *Pulse) settle(ctx context.Context, nodes []*hub.Node, results []nodev1.BeatResult) {
 	var renewals errgroup.Group
 	renewals.SetLimit(renewAtOnce)
@@ -172,5 +172,5 @@ func (p *Pulse) settle(ctx context.Context, nodes []*hub.Node, results []nodev1.
 	_ = renewals.Wait() // the functions return no errors
 }
 
-// renewAtOnce is how many renewals wait for the registry together; they share its batches.
+// renewAtOnce is how many nodes register again at the same time; they share the batches of requests.
 const renewAtOnce = 512

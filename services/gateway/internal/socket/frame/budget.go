@@ -14,7 +14,7 @@ const Large = 64 << 10
 // answers must not stop the nodes of others.
 const patience = 2 * time.Second
 
-// share is which part of the budget one owner has: a half. What is beyond it waits, and does not count against the others.
+// share is the part of the budget that one owner may use: a half. Frames beyond it wait, and do not count against the others.
 const share = 2
 
 // Owner is whose a frame is, such as a user; the frames of "" share with nobody.
@@ -41,8 +41,8 @@ type turn struct {
 // NewBudget returns a budget of limit bytes.
 func NewBudget(limit int64) *Budget { return &Budget{limit: limit, owners: map[Owner]int64{}} }
 
-// take waits its turn until n more bytes of owner fit, at most [patience], and counts them. Who waits for others of its own
-// owner holds nobody else up.
+// take waits its turn until n more bytes of owner fit, at most [patience], and counts them. A frame that waits for others of its own
+// owner holds up no other owner.
 func (b *Budget) take(ctx context.Context, owner Owner, n int64) {
 	b.mu.Lock()
 	if b.fits(owner, n) && !slices.ContainsFunc(b.waiting, func(t *turn) bool { return t.owner == owner || b.within(t.owner, t.bytes) }) {
@@ -99,7 +99,7 @@ func (b *Budget) count(owner Owner, n int64) {
 	}
 }
 
-// part is how much of what an owner uses counts for the others.
+// part is how much of what an owner uses counts against the others.
 func (b *Budget) part(owner Owner, used int64) int64 {
 	if owner == "" {
 		return used

@@ -12,45 +12,45 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 )
 
-// maxStrangers bounds the addresses that are remembered; of more, nothing is.
-const maxStrangers = 1 << 16
+// maxAddresses bounds the addresses that are remembered; more are not limited.
+const maxAddresses = 1 << 16
 
-// strangers are the addresses from which logins failed. Each pod has its own: they cost little, and tell other pods nothing.
-type strangers struct {
+// logins are the addresses from which logins failed. Each pod has its own; they are not shared with other pods.
+type logins struct {
 	rate rate // static after construction
 
 	mu      sync.Mutex
 	buckets map[string]*bucket
 }
 
-// Stranger counts a login that failed. The error is RATE_LIMITED where too many came from the address. Whoever has a good
+// FailedLogin counts a login that failed. The error is RATE_LIMITED where too many came from the address. Whoever has a good
 // token is not asked: behind a load balancer many share one address.
-func (l *Limiter) Stranger(r *http.Request) error {
-	if l == nil || l.strange.rate.none() {
+func (l *Limiter) FailedLogin(r *http.Request) error {
+	if l == nil || l.logins.rate.none() {
 		return nil
 	}
-	if wait := l.strange.take(address(r), time.Now()); wait > 0 {
-		return l.met(failedLogins, int64(l.strange.rate.burst), 0, wait)
+	if wait := l.logins.take(address(r), time.Now()); wait > 0 {
+		return l.met(failedLogins, int64(l.logins.rate.burst), 0, wait)
 	}
 	return nil
 }
 
-// Refused returns the error for a client whose request was not authenticated: err, or that of Stranger.
+// Refused returns the error for a client whose request was not authenticated: err, or that of FailedLogin.
 func (l *Limiter) Refused(r *http.Request, err error) error {
 	var who *auth.Error
 	if errors.As(err, &who) {
-		return cmp.Or(l.Stranger(r), err)
+		return cmp.Or(l.FailedLogin(r), err)
 	}
 	return err
 }
 
 // take takes one of an address' failures, and returns how long it takes until there is one.
-func (s *strangers) take(address string, now time.Time) time.Duration {
+func (s *logins) take(address string, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.buckets[address]
 	if b == nil {
-		if len(s.buckets) >= maxStrangers {
+		if len(s.buckets) >= maxAddresses {
 			return 0
 		}
 		first := newBucket(s.rate, now)
@@ -66,7 +66,7 @@ func (s *strangers) take(address string, now time.Time) time.Duration {
 }
 
 // forget drops the addresses whose failures are long ago.
-func (s *strangers) forget(now time.Time) {
+func (s *logins) forget(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for address, b := range s.buckets {
@@ -76,7 +76,7 @@ func (s *strangers) forget(now time.Time) {
 	}
 }
 
-// address is whom a request comes from: of IPv6, the network that one site has.
+// address is where a request comes from: of IPv6 the network of 64 bits, which is one site's.
 func address(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
