@@ -13,6 +13,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
 )
 
+// Limits are how much one user may have.
+type Limits = limits.Settings
+
 // Config is a gateway's configuration.
 type Config struct {
 	PodName   string `conf:"pod-name" env:"POD_NAME" help:"name of this pod in logs and the registry; the host's name where empty"`
@@ -45,12 +48,12 @@ type Config struct {
 	PingInterval   time.Duration `conf:"ping-interval" env:"PING_INTERVAL" default:"20s" help:"how often clients are pinged"`
 	HeartbeatLimit time.Duration `conf:"heartbeat-limit" env:"HEARTBEAT_LIMIT" default:"60s" help:"how long a node may be silent"`
 
-	Limits         limits.Settings `conf:"limit" env:"LIMIT_"`
-	BodyGrace      time.Duration   `conf:"body-grace" env:"BODY_GRACE" default:"10s" help:"how long the body of a request may take whatever its length"`
-	BodyRate       config.Size     `conf:"body-rate" env:"BODY_RATE" default:"32KiB" help:"bytes a second that a body must have on average beyond that"`
-	MaxUnknown     int             `conf:"max-unknown" env:"MAX_UNKNOWN" default:"4096" help:"connections of a public port whose client has not yet shown who it is; 0 for no limit"`
-	MaxUnknownIP   int             `conf:"max-unknown-per-address" env:"MAX_UNKNOWN_PER_ADDRESS" default:"512" help:"the same for one client address; 0 for no limit"`
-	TrustedProxies []string        `conf:"trusted-proxies" env:"TRUSTED_PROXIES" help:"addresses or networks (10.0.0.0/8) of proxies in front, which stand before many clients: max-unknown-per-address is not for them"`
+	Limits         Limits        `conf:"limit" env:"LIMIT_"`
+	BodyGrace      time.Duration `conf:"body-grace" env:"BODY_GRACE" default:"10s" help:"how long the body of a request may take whatever its length"`
+	BodyRate       config.Size   `conf:"body-rate" env:"BODY_RATE" default:"32KiB" help:"bytes a second that a body must have on average beyond that"`
+	MaxUnknown     int           `conf:"max-unknown" env:"MAX_UNKNOWN" default:"4096" help:"connections of a public port whose client has not yet shown who it is; 0 for no limit"`
+	MaxUnknownIP   int           `conf:"max-unknown-per-address" env:"MAX_UNKNOWN_PER_ADDRESS" default:"512" help:"the same for one client address; 0 for no limit"`
+	TrustedProxies []string      `conf:"trusted-proxies" env:"TRUSTED_PROXIES" help:"addresses or networks (10.0.0.0/8) of proxies in front, which stand before many clients: max-unknown-per-address is not for them"`
 
 	DrainDelay  time.Duration `conf:"drain-delay" env:"DRAIN_DELAY" default:"3s" help:"how long load balancers have to notice that the pod is not ready, before a drain closes the first connection"`
 	DrainSpread time.Duration `conf:"drain-spread" env:"DRAIN_SPREAD" default:"5s" help:"time over which a drain closes connections"`

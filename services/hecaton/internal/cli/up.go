@@ -14,6 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/webguard"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
+	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 )
 
@@ -46,6 +47,7 @@ type upConfig struct {
 	MCPStdio      bool     `conf:"mcp-stdio" env:"MCP_STDIO" help:"let users have MCP servers run as programs on this machine: whoever may call the gateways may then run any program as you"`
 	OAuth         orchestrator.OAuthConfig
 
+	Limits   gateway.Limits `conf:"limit" env:"LIMIT_"`
 	Auth     auth.Config
 	Pages    webguard.Config
 	Services auth.ServiceAuth
@@ -197,6 +199,7 @@ func (c upConfig) options(e Env) embedded.Options {
 		Orchestrators: c.Orchestrators, DataDir: c.DataDir, StorageURL: c.StorageURL, Model: c.model(),
 		NATSURL: c.NATSURL, RedisURL: c.RedisURL, MCPStdio: c.MCPStdio, Auth: c.Auth, Pages: c.Pages, Services: c.Services, Trace: c.Trace,
 		Version: e.build(), Logger: e.logger(c.Log),
+		Gateway:      func(_ int, g *gateway.Config) { g.Limits = c.Limits },
 		Orchestrator: func(_ int, o *orchestrator.Config) { o.Addresses.Allow, o.OAuth = c.UserAddresses, c.OAuth },
 	}
 	if c.GRPCPort != 0 {

@@ -123,3 +123,32 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// What the edge refuses before any operation is described of all, and of bodies of JSON that they have to be called that.
+func TestRefusalsOfTheEdgeAreDescribed(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]any `json:"responses"`
+		} `json:"paths"`
+	}
+	raw, err := apidoc.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, statuses := range map[string][]string{"post /api/agent/invoke": {"403", "415", "429"}, "get /api/node/devices": {"403", "429"}} {
+		method, path, _ := strings.Cut(path, " ")
+		responses := doc.Paths[path][method].Responses
+		for _, status := range statuses {
+			if responses[status] == nil {
+				t.Errorf("%s %s: %s is not described", method, path, status)
+			}
+		}
+		if method == "get" && responses["415"] != nil {
+			t.Errorf("%s has no body", path)
+		}
+	}
+}

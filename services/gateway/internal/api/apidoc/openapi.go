@@ -28,7 +28,7 @@ func OpenAPI() ([]byte, error) {
 		return nil, fmt.Errorf("OpenAPI by hand: %w", err)
 	}
 	merge(doc, change)
-	limited(doc)
+	guarded(doc)
 	prune(doc)
 	return json.MarshalIndent(doc, "", "  ")
 }
@@ -52,30 +52,56 @@ func merge(doc, patch map[string]any) {
 	}
 }
 
-// limited adds to every operation that a limit of the user may refuse it: the edge's guard stands before all of them.
-func limited(doc map[string]any) {
-	whole := func(what string) map[string]any { return map[string]any{"type": "integer", "description": what} }
-	answer := map[string]any{
-		"description": "A limit of the user was met, or of the address from which logins fail; nothing was done. " +
-			"`reason` is RATE_LIMITED, RUNS_LIMITED or STORAGE_FULL.",
-		"schema": map[string]any{"$ref": "#/definitions/Problem"},
-		"headers": map[string]any{
-			"Retry-After":         whole("seconds until the request could pass"),
-			"RateLimit-Limit":     whole("how much there is in all; of a rate what can be had at once"),
-			"RateLimit-Remaining": whole("how much of it is left"),
-			"RateLimit-Reset":     whole("seconds, as Retry-After"),
-		},
-	}
+// guarded says of every operation what the edge's guard, which stands before all of them, may answer.
+func guarded(doc map[string]any) {
+	forbidden := problem("The request came from a web page or extension that may not call, or to a name that is not served here; nothing was " +
+		"done. `reason` is ORIGIN_REFUSED or HOST_REFUSED, and `detail` names the flag that lets it in.")
+	unsupported := problem("The body was not sent as Content-Type: application/json; nothing was done. `reason` is CONTENT_TYPE_REFUSED.")
 	paths, _ := doc["paths"].(map[string]any)
 	for _, operations := range paths {
 		operations, _ := operations.(map[string]any)
 		for _, operation := range operations {
 			operation, _ := operation.(map[string]any)
-			if responses, ok := operation["responses"].(map[string]any); ok && responses["default"] != nil {
-				responses["429"] = answer
+			responses, ok := operation["responses"].(map[string]any)
+			if !ok || responses["default"] == nil {
+				continue
+			}
+			responses["403"], responses["429"] = forbidden, limitMet
+			if takesJSON(operation) {
+				responses["415"] = unsupported
 			}
 		}
 	}
+}
+
+// limitMet is how an operation tells its user of a limit.
+var limitMet = func() map[string]any {
+	whole := func(what string) map[string]any { return map[string]any{"type": "integer", "description": what} }
+	answer := problem("A limit of the user was met, or of the address from which logins fail; nothing was done. " +
+		"`reason` is RATE_LIMITED, RUNS_LIMITED or STORAGE_FULL.")
+	answer["headers"] = map[string]any{
+		"Retry-After":         whole("seconds until the request could pass"),
+		"RateLimit-Limit":     whole("how much there is in all; of a rate what can be had at once"),
+		"RateLimit-Remaining": whole("how much of it is left"),
+		"RateLimit-Reset":     whole("seconds, as Retry-After"),
+	}
+	return answer
+}()
+
+func problem(description string) map[string]any {
+	return map[string]any{"description": description, "schema": map[string]any{"$ref": "#/definitions/Problem"}}
+}
+
+// takesJSON reports whether an operation has a body that is JSON: that of a file is not.
+func takesJSON(operation map[string]any) bool {
+	if consumes, ok := operation["consumes"].([]any); ok && !slices.Contains(consumes, any("application/json")) {
+		return false
+	}
+	parameters, _ := operation["parameters"].([]any)
+	return slices.ContainsFunc(parameters, func(p any) bool {
+		parameter, _ := p.(map[string]any)
+		return parameter["in"] == "body"
+	})
 }
 
 // prune removes definitions that nothing refers to: those of answers of which only a member is sent.
