@@ -10,7 +10,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// What a request may have at most. Fields are named as REST names them.
+// Limits of a request. Errors name fields as REST does.
 const (
 	maxMessage   = 1 << 20 // bytes
 	maxOrder     = 64 << 10
@@ -50,7 +50,7 @@ func atMost(field, text string, limit int) error {
 	return nil
 }
 
-// oneOf checks a value that may be left out where "" is one of those allowed.
+// oneOf checks a value against those allowed. It may be left out if "" is one of them.
 func oneOf(field, value string, allowed ...string) error {
 	if !slices.Contains(allowed, value) {
 		return invalid("%s must be one of %s", field, strings.TrimPrefix(strings.Join(allowed, ", "), ", "))
@@ -126,7 +126,7 @@ func checkRules(rules map[string]*agentv1.InterruptRule) error {
 	return nil
 }
 
-// checkToolName takes what any of the layers may call a tool.
+// checkToolName accepts the names of tools of every layer.
 func checkToolName(name string) error { return ids.Check("the name of a tool", name) }
 
 func checkResume(req *agentv1.ResumeRequest) error {
@@ -155,7 +155,7 @@ func checkResume(req *agentv1.ResumeRequest) error {
 
 func checkFollow(req *agentv1.FollowRequest) error {
 	if _, known := agentv1.FollowRequest_Until_name[int32(req.GetUntil())]; !known {
-		return invalid("until is not known")
+		return invalid("until is not one of the known values")
 	}
 	return notNegative("after_seq", req.GetAfterSeq())
 }

@@ -18,12 +18,13 @@ const (
 	MaxEventData = 20 << 20
 )
 
-// withData returns an event with the bytes of its artifacts, as it is sent. What is too large or gone stays a reference.
+// withData returns an event as it is sent, with the bytes of its artifacts. An artifact that is too large or was deleted
+// stays a reference.
 func (s *Server) withData(ctx context.Context, ref store.Ref, e *agentv1.Event) *agentv1.Event {
 	if len(e.GetToolCallResult().GetArtifacts()) == 0 {
 		return e
 	}
-	e = proto.CloneOf(e) // others send it, too
+	e = proto.CloneOf(e) // other streams send it, too
 	left := int64(MaxEventData)
 	for _, a := range e.GetToolCallResult().GetArtifacts() {
 		if a.GetFilePath() == "" || a.GetSize() > min(left, maxArtifact) {
@@ -31,7 +32,7 @@ func (s *Server) withData(ctx context.Context, ref store.Ref, e *agentv1.Event) 
 		}
 		_, data, err := s.Files.Get(ctx, ref.User, a.GetFilePath())
 		switch {
-		case err == nil && int64(len(data)) <= min(left, maxArtifact): // somebody may have written another file there
+		case err == nil && int64(len(data)) <= min(left, maxArtifact): // the file may have been replaced meanwhile
 			a.Data = data
 			left -= int64(len(data))
 		case err != nil && !errors.Is(err, errs.FileNotFound) && ctx.Err() == nil:

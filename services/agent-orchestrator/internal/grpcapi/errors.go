@@ -31,7 +31,7 @@ func public(err error) *status.Status {
 	return errs.New(errs.Internal, "internal error").GRPCStatus()
 }
 
-// cause is what a log says of an error: also what the caller is not told.
+// cause is an error as it is logged, with what the caller is not told.
 func cause(err error) error {
 	var refused *errs.Error
 	if errors.As(err, &refused) && refused.Err != nil {
@@ -43,7 +43,8 @@ func cause(err error) error {
 // maxRequest is the largest request: a message, and a history of the largest messages that are still read.
 const maxRequest = 40 << 20
 
-// ServerOptions have every handler's error told as a status, the pod's own faults logged, and large requests read.
+// ServerOptions turn every handler's error into a status, log internal errors, and accept requests of up to maxRequest
+// bytes.
 func ServerOptions(log *slog.Logger) []grpc.ServerOption {
 	return append(rpc.Errors(log, public, cause), grpc.MaxRecvMsgSize(maxRequest))
 }

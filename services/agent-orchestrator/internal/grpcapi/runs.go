@@ -32,7 +32,7 @@ func (s *Server) Invoke(req *agentv1.InvokeRequest, stream grpc.ServerStreamingS
 	if err != nil {
 		return err
 	}
-	follower := s.Live.Join(ref) // before the first event, so that none has to be read
+	follower := s.Live.Join(ref) // before the first event, so that none has to be read from the store
 	defer follower.Leave()
 	started, err := s.Engine.Invoke(ctx, user, req)
 	if err != nil {
@@ -80,7 +80,8 @@ func (s *Server) Resume(req *agentv1.ResumeRequest, stream grpc.ServerStreamingS
 // cancelTimeout bounds the cancelling of a run whose client has left.
 const cancelTimeout = 10 * time.Second
 
-// left ends a run with its stream where the request said so and the client left. A pod that drains has not been left.
+// left cancels a run whose client has disconnected, if the request said so. A stream that ends because the pod drains does
+// not count.
 func (s *Server) left(
 	ctx context.Context, then agentv1.InvokeRequest_OnDisconnect, started agent.Started, err error,
 ) error {
@@ -89,7 +90,7 @@ func (s *Server) left(
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTimeout)
 	defer cancel()
-	// A run that has ended meanwhile is none to cancel, nor is the one that followed it.
+	// If the run has ended meanwhile, nothing is cancelled, and neither is a run that was begun after it.
 	current, failed := s.Sessions.Session(ctx, started.Ref)
 	if failed == nil && current.Run == started.Run {
 		_, failed = s.cancel(ctx, started.Ref)
@@ -110,7 +111,7 @@ func (s *Server) Follow(req *agentv1.FollowRequest, stream grpc.ServerStreamingS
 	if err := checkFollow(req); err != nil {
 		return err
 	}
-	// Who follows is told that there is a session, also where nothing happens in it for long.
+	// The client learns at once that the session exists, even if nothing happens in it for a long time.
 	if _, err := s.Sessions.Session(ctx, ref); err != nil {
 		return err
 	}
@@ -147,7 +148,7 @@ func (s *Server) cancel(ctx context.Context, ref store.Ref) (bool, error) {
 // endTimeout is how long the deletion of a session waits for its run to end by itself.
 const endTimeout = 5 * time.Second
 
-// DeleteSession implements AgentService. A run that does not end in time is cut: it can keep nothing any more.
+// DeleteSession implements AgentService. A run that does not end in time is cut off: it can store nothing any more.
 func (s *Server) DeleteSession(
 	ctx context.Context, req *agentv1.DeleteSessionRequest,
 ) (*agentv1.DeleteSessionResponse, error) {
@@ -173,8 +174,8 @@ func (s *Server) DeleteSession(
 	return &agentv1.DeleteSessionResponse{Success: true}, nil
 }
 
-// awaitEnd returns when the run has ended, and sees to it that its followers hear of that: soon the store has nothing for
-// those whom the bus has not reached yet.
+// awaitEnd returns when the run has ended and its followers on this pod were told. The session is deleted right after, so that
+// a follower that the bus has not reached yet could not read the end from the store.
 func (s *Server) awaitEnd(ctx context.Context, ref store.Ref, after int64) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()

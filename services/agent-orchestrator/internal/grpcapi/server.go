@@ -22,11 +22,11 @@ type Engine interface {
 	Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (agent.Started, error)
 	Resume(ctx context.Context, user ids.UserID, req *agentv1.ResumeRequest) (agent.Started, error)
 	// Cancel asks for the end of a session's run, or ends its interrupt, and reports whether there was something to end. It
-	// tells no other pod.
+	// does not notify other pods.
 	Cancel(ctx context.Context, ref store.Ref) (bool, error)
 }
 
-// Sessions is what is kept of them (package store).
+// Sessions reads and changes sessions (package store).
 type Sessions interface {
 	Session(ctx context.Context, ref store.Ref) (store.Session, error)
 	Sessions(ctx context.Context, user ids.UserID, limit int, cursor string) (list []store.Session, next string, err error)
@@ -34,13 +34,13 @@ type Sessions interface {
 	Delete(ctx context.Context, ref store.Ref) error
 }
 
-// Settings are what users set up (package store).
+// Settings reads and changes the settings of users (package store).
 type Settings interface {
 	ApprovalSettings(ctx context.Context, user ids.UserID) (store.ApprovalSettings, error)
 	SetApprovalSettings(ctx context.Context, user ids.UserID, to store.ApprovalSettings) error
 }
 
-// Allowlist says which tools the entries of an allow-list stand for (package allowlist).
+// Allowlist finds the tools that the entries of an allow-list mean (package allowlist).
 type Allowlist interface {
 	Resolve(ctx context.Context, user ids.UserID, kept []store.AllowedTool, names []string, wanted []store.AllowedTool) ([]store.AllowedTool, error)
 }
@@ -60,7 +60,7 @@ type Options struct {
 	Live      *live.Hub
 	// Version is what GetInfo reports; may be empty.
 	Version string
-	// Logger hears of requests that fail inside; nil discards.
+	// Logger is told of requests that fail with an internal error; nil discards.
 	Logger *slog.Logger
 }
 
@@ -86,7 +86,7 @@ func New(o Options) (*Server, error) {
 // Drain makes the server refuse new runs.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// open refuses what a pod that drains does not begin any more.
+// open refuses new runs while the pod drains.
 func (s *Server) open() error {
 	if s.draining.Load() {
 		return errs.New(errs.AgentUnavailable, "this pod is shutting down; ask again")
@@ -99,7 +99,7 @@ func (s *Server) GetInfo(context.Context, *agentv1.GetInfoRequest) (*agentv1.Get
 	return &agentv1.GetInfoResponse{Version: s.Version}, nil
 }
 
-// refOf says which session a request is about, and that its user may ask.
+// refOf returns the session of a request, which must name its user.
 func refOf(ctx context.Context, session string) (store.Ref, error) {
 	user, err := auth.BehalfOf(ctx)
 	if err != nil {

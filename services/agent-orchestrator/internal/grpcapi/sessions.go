@@ -93,8 +93,8 @@ func (s *Server) ListMessages(ctx context.Context, req *agentv1.ListMessagesRequ
 }
 
 const (
-	// maxMessages is how many bytes of messages one answer has, but for its first, and messagesAtOnce how many are read at
-	// once: a conversation has no end.
+	// maxMessages is how many bytes of messages one answer has, not counting the first message, and messagesAtOnce how many
+	// messages are read at once: conversations may be of any length.
 	maxMessages    = 16 << 20
 	messagesAtOnce = 16
 )

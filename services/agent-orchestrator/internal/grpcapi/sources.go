@@ -13,7 +13,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// checkModel checks the form of llm_config; whether its address may be dialled is seen when it is.
+// checkModel checks the form of llm_config. Whether its address is allowed is checked when it is dialled.
 func checkModel(m *agentv1.ModelConfig) error {
 	if m.GetBaseUrl() != "" {
 		if err := checkURL("llm_config.baseUrl", m.GetBaseUrl()); err != nil {
@@ -30,7 +30,7 @@ func checkModel(m *agentv1.ModelConfig) error {
 	)
 }
 
-// checkURL never repeats the URL: there may be a secret in it.
+// checkURL checks a URL. The error does not repeat it, since it may hold a secret.
 func checkURL(field, raw string) error {
 	if err := atMost(field, raw, maxURL); err != nil {
 		return err
@@ -42,7 +42,7 @@ func checkURL(field, raw string) error {
 	return nil
 }
 
-// checkHeader takes what may stand in an HTTP header.
+// checkHeader checks the value of an HTTP header.
 func checkHeader(field, value string) error {
 	if strings.ContainsFunc(value, unicode.IsControl) {
 		return invalid("%s holds a control character", field)

@@ -8,18 +8,19 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// OnCancel sets what happens when another pod was asked to cancel a run: f may know that it runs here. The store has the
-// truth; this spares the wait until the run's lease is renewed. f must not block.
+// OnCancel sets the function that is called when another pod was asked to cancel a run, which may run on this pod. The store
+// decides whether it is cancelled; without this call the pod would learn of it only when it renews the run's lease. f must
+// not block.
 func (h *Hub) OnCancel(f func(store.Ref)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.onCancel = f
 }
 
-// PokeCancel tells the other pods that a run's end was asked for. It does not block on the bus's answer.
+// PokeCancel tells the other pods that a run is to be cancelled. It does not wait for the bus's answer.
 func (h *Hub) PokeCancel(ref store.Ref) {
 	if h.bus != nil {
-		_ = h.bus.Publish(bus.CancelSubject(ref.User, ref.Session), nil) // the next renewal tells
+		_ = h.bus.Publish(bus.CancelSubject(ref.User, ref.Session), nil) // the next renewal of the lease finds it out
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// heal is how often a follower that hears nothing looks into the store: a message of the bus may have been lost.
+	// heal is how often a follower that gets no events looks into the store: a message of the bus may have been lost.
 	heal = 2 * time.Second
-	// pollAway is how often while the bus is away.
+	// pollAway is the same while the bus is not available.
 	pollAway = 250 * time.Millisecond
 	// page is how many events are read at once.
 	page = 256
@@ -34,14 +34,15 @@ const nowhere = -1
 // errAway ends followers of a pod that shuts down.
 var errAway = errs.New(errs.AgentUnavailable, "this pod is shutting down; follow the session again")
 
-// goal is where a follower ends.
+// goal is the event at which a follower ends.
 type goal struct {
-	last     int64 // at this event; nowhere for none
-	complete int64 // at the first Complete after this event; nowhere for none
+	last     int64 // the event itself; nowhere for none
+	complete int64 // or the first Complete after this event; nowhere for none
 }
 
-// Follow sends a session's events after a number, as far as until says. It returns nil there, what send returned, the end
-// of ctx, errs.SessionNotFound where the session is absent or deleted, and errs.AgentUnavailable when this pod drains.
+// Follow sends a session's events after a number, up to the end that until names, and then returns nil. Else it returns the
+// error of send or of ctx, errs.SessionNotFound if the session is absent or deleted, or errs.AgentUnavailable when this pod
+// drains.
 func (h *Hub) Follow(ctx context.Context, ref store.Ref, after int64, until Until, send func(*agentv1.Event) error) error {
 	f := h.Join(ref)
 	defer f.Leave()
@@ -66,7 +67,7 @@ func (h *Hub) Follow(ctx context.Context, ref store.Ref, after int64, until Unti
 	return f.follow(ctx, send)
 }
 
-// FollowRun sends a session's events after a number to the next Complete. It returns as [Hub.Follow] does.
+// FollowRun sends a session's events after a number, up to the next Complete. It returns as [Hub.Follow] does.
 func (h *Hub) FollowRun(ctx context.Context, ref store.Ref, after int64, send func(*agentv1.Event) error) error {
 	f := h.Join(ref)
 	defer f.Leave()
@@ -74,25 +75,25 @@ func (h *Hub) FollowRun(ctx context.Context, ref store.Ref, after int64, send fu
 	return f.FollowRun(ctx, after, send)
 }
 
-// FollowRun sends the events after a number to the next Complete. The follower must have joined before the next event was
-// kept: then nothing has to be read. It returns as [Hub.Follow] does.
+// FollowRun sends the events after a number, up to the next Complete. The follower must have joined before the next event
+// was stored, so that nothing has to be read from the store. It returns as [Hub.Follow] does.
 func (f *Follower) FollowRun(ctx context.Context, after int64, send func(*agentv1.Event) error) error {
 	f.cursor, f.goal = after, goal{last: nowhere, complete: after}
 	return f.follow(ctx, send)
 }
 
-// settle waits until the bus has heard of the subscriptions; without it, what is published just now might come late.
+// settle waits until the bus knows of the subscriptions; otherwise an event that is published just now might come late.
 func (h *Hub) settle(ctx context.Context) {
 	if h.bus == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	_ = h.bus.FlushWithContext(ctx) // the store has it, too
+	_ = h.bus.FlushWithContext(ctx) // on an error the store still has the events
 }
 
 // errEnd says that the goal is reached.
-var errEnd = errors.New("live: the end")
+var errEnd = errors.New("live: the last event to follow was sent")
 
 func (f *Follower) follow(ctx context.Context, send func(*agentv1.Event) error) error {
 	look := time.NewTimer(f.patience())
@@ -128,7 +129,7 @@ func (f *Follower) patience() time.Duration {
 	return heal
 }
 
-// check looks whether the store has something that was not heard of.
+// check looks whether the store has events that did not arrive live.
 func (f *Follower) check(ctx context.Context) error {
 	s, err := f.hub.store.Session(ctx, f.ref)
 	switch {
@@ -144,8 +145,8 @@ func (f *Follower) check(ctx context.Context) error {
 	return nil
 }
 
-// deliver sends what came live, and what the store has where something is missing. A session may be gone from the store by
-// then: its last events still came.
+// deliver sends the events that came live, and reads missing ones from the store. By then a session may be deleted from the
+// store: its last events are sent nevertheless.
 func (f *Follower) deliver(ctx context.Context, events []*agentv1.Event, behind bool, send func(*agentv1.Event) error) error {
 	for _, e := range events {
 		if e.GetSeq() > f.cursor+1 {
@@ -162,7 +163,7 @@ func (f *Follower) deliver(ctx context.Context, events []*agentv1.Event, behind 
 	return f.read(ctx, send)
 }
 
-// read sends what the store has.
+// read sends the events that the store has.
 func (f *Follower) read(ctx context.Context, send func(*agentv1.Event) error) error {
 	for {
 		events, err := f.hub.store.Events(ctx, f.ref, f.cursor, page)
@@ -186,7 +187,7 @@ func (f *Follower) read(ctx context.Context, send func(*agentv1.Event) error) er
 	}
 }
 
-// pass sends the next event; one that was sent before it drops.
+// pass sends an event, unless it was sent before.
 func (f *Follower) pass(e *agentv1.Event, send func(*agentv1.Event) error) error {
 	if e.GetSeq() <= f.cursor {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// backlogBytes bounds what waits for one follower: some seconds of a fast model, and the largest usual result.
+// backlogBytes bounds the events that wait for one follower: enough for some seconds of a fast model and a usual large result.
 const backlogBytes = 1 << 20
 
 // Follower is one stream of a session's events.
@@ -24,8 +24,8 @@ type Follower struct {
 	behind bool             // events were dropped, and are in the store; guarded by mu
 
 	// Owned by the goroutine that follows.
-	cursor int64 // the last event that was sent, or need not be
-	sent   bool  // whether one was
+	cursor int64 // the last event that was sent or skipped
+	sent   bool  // whether an event was sent
 	goal   goal
 }
 
@@ -56,7 +56,7 @@ func (f *Follower) notify() {
 	}
 }
 
-// take empties the buffer, and says whether some of it is missing.
+// take empties the buffer, and reports whether events were dropped from it.
 func (f *Follower) take() (events []*agentv1.Event, behind bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

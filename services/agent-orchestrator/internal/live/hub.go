@@ -41,9 +41,9 @@ type Hub struct {
 
 // Options of a Hub.
 type Options struct {
-	// Store has what was published before; required.
+	// Store has the events that were published before; required.
 	Store Store
-	// Bus carries events to the other pods; nil if there are none. It stays the caller's.
+	// Bus carries events to the other pods; nil if there are none. The caller closes it.
 	Bus *bus.Conn
 	// Logger hears of events that cannot be sent or read; nil discards.
 	Logger *slog.Logger
@@ -69,7 +69,7 @@ func New(o Options) (*Hub, error) {
 	return h, nil
 }
 
-// Publish tells followers of a session what was just kept. The events must not change any more. It does not block.
+// Publish sends the followers of a session events that were just stored, which must not change any more. It does not block.
 func (h *Hub) Publish(ref store.Ref, events []*agentv1.Event) {
 	if len(events) == 0 {
 		return
@@ -86,7 +86,7 @@ func (h *Hub) Publish(ref store.Ref, events []*agentv1.Event) {
 	}
 }
 
-// Look makes followers of a session read the store: it changed without an event, as when it is deleted.
+// Look makes the followers of a session read the store, because it changed without an event, as when it is deleted.
 func (h *Hub) Look(ref store.Ref) {
 	if t := h.topic(ref); t != nil {
 		t.fallBehind()
@@ -112,7 +112,7 @@ func (h *Hub) Drain() {
 	}
 }
 
-// Close drains, and returns when what was published is on its way.
+// Close drains, and returns when everything that was published was handed to the bus.
 func (h *Hub) Close(ctx context.Context) {
 	h.Drain()
 	if h.bus == nil {
@@ -122,11 +122,11 @@ func (h *Hub) Close(ctx context.Context) {
 	h.out.close()
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()
-	_ = h.bus.FlushWithContext(ctx) // followers elsewhere read the store
+	_ = h.bus.FlushWithContext(ctx) // on an error followers on other pods read the store
 }
 
-// flushTimeout bounds the wait for the bus's word that it has what was sent to it.
+// flushTimeout bounds the wait for the bus to confirm that it has received what was sent to it.
 const flushTimeout = time.Second
 
-// away reports whether events of other pods cannot be heard now.
+// away reports whether events of other pods cannot be received now.
 func (h *Hub) away() bool { return h.bus != nil && !h.bus.Up() }

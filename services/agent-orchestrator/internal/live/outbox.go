@@ -8,17 +8,17 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// outboxBytes bounds what waits for the bus, of all runs of the pod together.
+// outboxBytes bounds the events that wait for the bus, of all runs of the pod together.
 const outboxBytes = 32 << 20
 
-// batch is what one bus message, or several, will carry. One without events tells the others to look into the store.
+// batch is the content of one bus message, or of several. One without events tells the other pods to look into the store.
 type batch struct {
 	ref    store.Ref
 	events []*agentv1.Event
 	size   int
 }
 
-// outbox publishes on a goroutine of its own: a publish may wait for the server's socket, and no run shall.
+// outbox publishes on a goroutine of its own: a publish may have to wait for the bus's socket, and no run should wait for it.
 type outbox struct {
 	bus  *bus.Conn
 	wake chan struct{} // has a token while there may be something new
@@ -36,7 +36,7 @@ func newOutbox(b *bus.Conn) *outbox {
 	return o
 }
 
-// put drops what finds no place or no bus: followers elsewhere notice the gap.
+// put queues events. It drops them if the queue is full or the bus is not available: followers on other pods notice the gap.
 func (o *outbox) put(p batch) {
 	o.mu.Lock()
 	if !o.closed && o.queued+p.size <= outboxBytes && o.bus.Up() {
@@ -54,7 +54,7 @@ func (o *outbox) notify() {
 	}
 }
 
-// close returns when what was put is published.
+// close returns when everything in the queue is published.
 func (o *outbox) close() {
 	o.mu.Lock()
 	o.closed = true

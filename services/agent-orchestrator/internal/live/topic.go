@@ -16,12 +16,12 @@ type topic struct {
 	mu        sync.Mutex
 	followers map[*Follower]struct{} // guarded by mu
 
-	// Apart from mu and the hub's: telling a bus that hangs takes its time, and runs must not wait for it.
+	// A lock of its own, beside mu and the hub's: subscribing on a bus that hangs takes long, and runs must not wait for it.
 	subscribing sync.Mutex
 	sub         *nats.Subscription // guarded by subscribing; nil before the first follower has subscribed
 }
 
-// Join begins to buffer a session's events. All followers of a session share one subscription. Leave it.
+// Join begins to buffer a session's events. All followers of a session share one subscription. Call Leave at the end.
 func (h *Hub) Join(ref store.Ref) *Follower {
 	f := &Follower{hub: h, ref: ref, wake: make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -59,7 +59,7 @@ func (f *Follower) Leave() {
 	if !f.hub.remove(f) {
 		return
 	}
-	t := f.topic // nobody's now: who joins finds another
+	t := f.topic // it has no followers now: the next Join makes another
 	t.subscribing.Lock()
 	defer t.subscribing.Unlock()
 	if t.sub != nil {
@@ -84,7 +84,7 @@ func (h *Hub) remove(f *Follower) bool {
 	return true
 }
 
-// heard takes a message of another pod. What cannot be read is a reason to look into the store.
+// heard handles a message of another pod. If it cannot be read, followers look into the store.
 func (t *topic) heard(m *nats.Msg) {
 	events, err := decode(m.Data)
 	if err != nil || len(events) == 0 {

@@ -9,13 +9,13 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// A message of the bus is a list of events, each after its length as a varint. An empty one says that there is something
-// in the store.
+// A message on the bus is a list of events, each after its length as a varint. An empty message says that the store has
+// something new.
 
 var errMessage = errors.New("live: not a message of this package")
 
-// encode puts events into messages of at most most bytes. Where one is larger by itself, an empty message takes its place
-// and that of all after it. No events make an empty message, too.
+// encode puts events into messages of at most most bytes. If one event is larger than that, an empty message replaces it
+// and all events after it. Without events it returns one empty message, too.
 func encode(events []*agentv1.Event, most int) (messages [][]byte, err error) {
 	var m []byte
 	for _, e := range events {
@@ -25,7 +25,7 @@ func encode(events []*agentv1.Event, most int) (messages [][]byte, err error) {
 			if len(m) > 0 {
 				messages = append(messages, m)
 			}
-			return append(messages, nil), nil // who reads it in the store reads the rest there
+			return append(messages, nil), nil // a follower that reads this event from the store reads the rest there, too
 		}
 		if len(m)+framed > most {
 			messages, m = append(messages, m), nil

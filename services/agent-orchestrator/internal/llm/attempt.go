@@ -21,7 +21,7 @@ const (
 	drainSize = 64 << 10
 )
 
-// attempt asks once.
+// attempt sends one request and reads its answer.
 func (c *Client) attempt(ctx context.Context, e Endpoint, w wire, on func(Delta) error) (Answer, error) {
 	watched, watch := newWatch(ctx, c.stall)
 	x := &exchange{client: c.httpFor(e), ctx: ctx, watch: watch}
@@ -89,13 +89,13 @@ func (x *exchange) Do(r *http.Request) (*http.Response, error) {
 	if resp.StatusCode == http.StatusOK && mediaType(resp) != "text/html" {
 		return resp, nil
 	}
-	// Where the body breaks off, what came of it must do.
+	// If the body breaks off, the part that came has to be enough.
 	text, _ := io.ReadAll(io.LimitReader(x.body, maxErrorBody))
 	_ = resp.Body.Close()
 	return nil, refused(resp, text)
 }
 
-// explain makes an error of this exchange one for the caller.
+// explain turns an error of this exchange into one for the caller.
 func (x *exchange) explain(err error) error {
 	var failed *Error
 	var callers callersError

@@ -26,7 +26,7 @@ type choice struct {
 
 type piece struct {
 	Content content     `json:"content"`
-	Refusal string      `json:"refusal"` // what is said instead of content
+	Refusal string      `json:"refusal"` // the model's refusal, which comes instead of content
 	Calls   []callPiece `json:"tool_calls"`
 }
 
@@ -44,7 +44,7 @@ func (c *chunk) failed() bool { return set(c.Error) || set(c.Code) && len(c.Choi
 
 func set(b json.RawMessage) bool { return len(b) > 0 && !bytes.Equal(b, []byte("null")) }
 
-// content is text, null, or a list of parts, of which those of text count: others hold the model's reasoning.
+// content is text, null, or a list of parts. Only parts of text are read: others hold the model's reasoning.
 type content string
 
 func (c *content) UnmarshalJSON(b []byte) error {
@@ -65,7 +65,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// args is the text of a document, or the document itself where an endpoint has parsed it already.
+// args is the text of a document, or the document itself if an endpoint has parsed it already.
 type args string
 
 func (a *args) UnmarshalJSON(b []byte) error {

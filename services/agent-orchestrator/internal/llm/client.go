@@ -15,14 +15,14 @@ import (
 
 const (
 	defaultStall = time.Minute
-	// Every run of a pod may be streaming from the same endpoint, and asks again a moment after its answer has ended: a
-	// connection that was closed in between costs it a handshake.
+	// All runs of a pod may stream from the same endpoint, and each asks again shortly after its answer has ended. If the
+	// connection were closed in between, each time would cost a handshake.
 	maxIdlePerHost = 1024
 )
 
 // Options of a Client; all of it is optional.
 type Options struct {
-	// Guarded carries requests to endpoints that are Guarded. Without it they are refused.
+	// Guarded sends requests to endpoints that are Guarded. If it is nil, they are refused.
 	Guarded http.RoundTripper
 	// Stall is how long an endpoint may be silent, before its answer and within it; 0 means 60 s.
 	Stall time.Duration
@@ -30,12 +30,12 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Client asks models. It is safe for concurrent use.
+// Client sends requests to models. It is safe for concurrent use.
 type Client struct {
 	// static after construction
 	transport *http.Transport
 	open      *http.Client
-	guarded   *http.Client // nil where there is none
+	guarded   *http.Client // nil if there is none
 	stall     time.Duration
 	log       *slog.Logger
 	sleep     func(context.Context, time.Duration) error
@@ -77,15 +77,15 @@ func httpClient(t http.RoundTripper) *http.Client {
 	return &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Close lets go of the connections. No Stream may be running.
+// Close closes the connections. No Stream may be running.
 func (c *Client) Close() {
 	c.drains.Wait()
 	c.transport.CloseIdleConnections()
 }
 
-// Stream asks the model and hands each piece of its answer to on, one after the other. It returns the whole answer, or
-// what came of it and why it ended: an *[Error], on's error, or the context's cause. on may take its time: only the
-// endpoint's silence counts as a stall.
+// Stream asks the model and calls on with each piece of its answer, one after the other. It returns the whole answer, or the
+// part that came and why it ended: an *[Error], on's error, or the context's cause. The time that on takes does not count as
+// a stall: only silence of the endpoint does.
 func (c *Client) Stream(ctx context.Context, e Endpoint, r Request, on func(Delta) error) (Answer, error) {
 	if err := c.check(e); err != nil {
 		return Answer{}, err
@@ -120,10 +120,10 @@ func (c *Client) Stream(ctx context.Context, e Endpoint, r Request, on func(Delt
 	}
 }
 
-// check refuses endpoints that cannot be asked.
+// check refuses endpoints to which no request can be sent.
 func (c *Client) check(e Endpoint) error {
 	if e.Guarded && c.guarded == nil {
-		return &Error{Code: ModelUnavailable, Message: "models of one's own are not allowed here"}
+		return &Error{Code: ModelUnavailable, Message: "models of a user's own are not allowed here"}
 	}
 	if !isHTTP(e.BaseURL) {
 		return &Error{Code: ModelUnavailable, Message: "the model's address is not a URL of a host over http or https"}

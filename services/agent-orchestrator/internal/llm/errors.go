@@ -2,7 +2,7 @@ package llm
 
 import "time"
 
-// Code says to clients what went wrong (docs/protocols/zeus-agents.md#errors-of-a-run).
+// Code tells clients what went wrong (docs/protocols/zeus-agents.md#errors-of-a-run).
 type Code string
 
 // The codes.
@@ -15,17 +15,17 @@ const (
 	ModelProtocol    Code = "ModelProtocol"
 )
 
-// Error is an answer that did not come, or not whole.
+// Error says why an answer did not come, or is incomplete.
 type Error struct {
 	Code Code
 	// Message is for people, and has nothing of the prompt, the answer or the key.
 	Message string
 	// Started says that pieces of the answer had come.
 	Started bool
-	// Err is the cause, where it is safe to show.
+	// Err is the cause, if it is safe to show.
 	Err error
 
-	again bool          // asking again can help
+	again bool          // sending the request again can help
 	after time.Duration // what the endpoint asks to wait before that
 	plain bool          // the endpoint wants no stream_options
 }

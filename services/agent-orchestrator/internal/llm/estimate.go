@@ -32,7 +32,7 @@ func estimateAnswer(a Answer) int {
 	return sum
 }
 
-// or is u, or what else says where the endpoint has said nothing.
+// or is u, with the values of estimated for those that the endpoint has left out.
 func (u Usage) or(other func() Usage) Usage {
 	if u == (Usage{}) {
 		return other()
@@ -59,7 +59,7 @@ func tokens(s string) int {
 	return (quarters + 3) / 4
 }
 
-// dense reports whether a character is about a token of its own: Chinese, Japanese, Korean, and emoji.
+// dense reports whether a character takes about one token: Chinese, Japanese, Korean, and emoji.
 func dense(r rune) bool {
 	return r >= 0x2E80 && r <= 0x9FFF || r >= 0xAC00 && r <= 0xD7AF || r >= 0xF900 && r <= 0xFAFF ||
 		r >= 0xFF00 && r <= 0xFFEF || r >= 0x1F000

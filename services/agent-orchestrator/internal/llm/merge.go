@@ -14,24 +14,24 @@ const (
 
 var (
 	errMalformed = &Error{Code: ModelProtocol, Message: "the endpoint sent something that is not understood"}
-	errCut       = &Error{Code: ModelUnavailable, Message: "the answer was cut", again: true}
+	errCut       = &Error{Code: ModelUnavailable, Message: "the answer was cut off", again: true}
 	errTooLong   = &Error{Code: ModelProtocol, Message: "the answer has more than 4 MiB"}
 	errTooMany   = &Error{Code: ModelProtocol, Message: "the answer has more than 1,024 tool calls"}
 )
 
-// callersError is one of the function that pieces are handed to. It goes back as it is.
+// callersError is an error of the caller's own function. It is returned unchanged.
 type callersError struct{ error }
 
-// merger makes an answer of its pieces and hands them on.
+// merger puts an answer together from its pieces, and passes each piece to the caller.
 type merger struct {
 	on func(Delta) error
 
 	text    strings.Builder
 	calls   []*call // in the order in which they began
-	size    int     // of all text kept
+	size    int     // of all text so far
 	finish  string
 	usage   Usage
-	started bool // a piece was handed on
+	started bool // the caller has got a piece
 }
 
 // call is a tool call that is being written.
@@ -39,7 +39,7 @@ type call struct {
 	index    int // the endpoint's
 	id, name string
 	args     strings.Builder
-	told     int // how much of args was handed on
+	told     int // how many bytes of args the caller has got
 	known    bool
 }
 
@@ -66,7 +66,7 @@ func (m *merger) events(b *body) error {
 		case errors.As(err, &callers):
 			return err
 		case m.finish != "":
-			return nil // the answer is whole, whatever became of the rest
+			return nil // the answer is whole, even if the rest of the stream failed
 		case errors.Is(err, io.EOF):
 			return errCut
 		default:
@@ -90,7 +90,7 @@ func (m *merger) whole(b *body) error {
 	return nil
 }
 
-// document takes what one document says.
+// document merges one document into the answer.
 func (m *merger) document(b []byte) error {
 	var c chunk
 	if json.Unmarshal(b, &c) != nil {
@@ -105,7 +105,7 @@ func (m *merger) document(b []byte) error {
 	for i := range c.Choices {
 		choice := &c.Choices[i]
 		if choice.Index != 0 {
-			continue // another answer to the same question, which nobody asked for
+			continue // a second answer to the same request, which was not asked for
 		}
 		p := &choice.Delta
 		if choice.Message != nil {
@@ -153,7 +153,7 @@ func (m *merger) callPiece(p *callPiece) error {
 	if err := m.grow(len(p.ID) + len(p.Function.Name) + len(p.Function.Arguments)); err != nil {
 		return err
 	}
-	// An endpoint that repeats them says the same again.
+	// An endpoint that sends them again sends the same values.
 	if c.id == "" {
 		c.id = p.ID
 	}

@@ -2,10 +2,10 @@ package llm
 
 import "sync"
 
-// maxPlain bounds what is remembered: endpoints come from users as well.
+// maxPlain bounds how many endpoints are remembered, since users can name any number.
 const maxPlain = 1024
 
-// plainEndpoints remembers who refused stream_options, so that only the first request is in vain.
+// plainEndpoints remembers the endpoints that refused stream_options, so that only the first request to each fails.
 type plainEndpoints struct {
 	mu    sync.Mutex
 	known map[plainEndpoint]bool

@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
-// What endpoints write where a question is too long (docs/protocols/zeus-agents.md#errors-of-a-run, and what the larger ones
+// What endpoints answer if a request is too long (docs/protocols/zeus-agents.md#errors-of-a-run, and what the larger ones
 // answer today), in lower case.
 var (
 	inputTooLong = []string{"range of input length", "invalidparameter"}
@@ -19,14 +19,14 @@ var (
 		"context_length_exceeded", "context length", "context window", "context size", "token limit",
 		"prompt is too long", "too many tokens", "maximum number of tokens",
 	}
-	// knownCodes may be repeated to people: they say nothing of what was asked.
+	// knownCodes may be shown to people: they contain nothing of the request.
 	knownCodes = []string{
 		"model_not_found", "invalid_api_key", "insufficient_quota", "rate_limit_exceeded", "content_filter",
 		"content_policy_violation", "unsupported_parameter", "unsupported_value", "invalid_request_error", "server_error", "overloaded_error",
 	}
 )
 
-// refused says what a response means that holds no answer.
+// refused returns the error that a response without an answer means.
 func refused(r *http.Response, body []byte) *Error {
 	status := r.StatusCode
 	e := errorByText(body)
@@ -55,8 +55,8 @@ func refused(r *http.Response, body []byte) *Error {
 	return e
 }
 
-// errorByText returns what the text of an answer says about the error, whatever the status. The text itself may repeat the
-// request, so it goes no further.
+// errorByText finds the kind of error in the text of an answer, whatever the status. The text itself may repeat the request,
+// so it is not passed on.
 func errorByText(body []byte) *Error {
 	code := ModelProtocol
 	switch {
@@ -68,7 +68,7 @@ func errorByText(body []byte) *Error {
 	return &Error{Code: code, Message: words[code]}
 }
 
-// reported says what an error means that came where an answer was awaited.
+// reported returns the error for an error document that came in place of an answer.
 func reported(body []byte) *Error {
 	e := errorByText(body)
 	if e.Code == ModelProtocol {
@@ -115,13 +115,13 @@ func mentions(body []byte, texts ...string) bool {
 	return false
 }
 
-// unreachable says what an error of the connection means. headed says that a response had begun.
+// unreachable returns the error that an error of the connection means. headed says that a response had begun.
 func unreachable(err error, headed bool) *Error {
 	var inURL *url.Error
 	if errors.As(err, &inURL) {
 		err = inURL.Err // without the address, which may hold a key
 	} else if !headed {
-		// Not the network's: the library will not send this.
+		// Not an error of the network: the library refuses to send this.
 		return &Error{Code: ModelProtocol, Message: "this model does not take such a request over chat completions"}
 	}
 	var forged *tls.CertificateVerificationError

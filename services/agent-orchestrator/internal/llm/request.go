@@ -36,8 +36,8 @@ func (w *wire) askUsage(ask bool) {
 	}
 }
 
-// message leaves no content out but an assistant's that called tools: endpoints insist on it, and the library drops it
-// where it is empty.
+// message keeps empty content, except that of an assistant that called tools: endpoints insist on content, and the library
+// drops it if it is empty.
 func message(m Message) openai.ChatCompletionMessage {
 	out := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
 	for _, c := range m.Calls {
@@ -51,8 +51,8 @@ func message(m Message) openai.ChatCompletionMessage {
 	return out
 }
 
-// arguments are sent back as the model wrote them, unless that is no JSON: endpoints that parse them again refuse the whole
-// conversation for it.
+// arguments are sent back as the model wrote them, unless they are not JSON: endpoints that parse them would refuse the whole
+// conversation.
 func arguments(args string) string {
 	if !json.Valid([]byte(args)) {
 		return "{}"
@@ -60,8 +60,8 @@ func arguments(args string) string {
 	return args
 }
 
-// temperature is 0 where the endpoint's own is to be used: for reasoning models, which refuse any other, and the library
-// with them.
+// temperature is 0 if the endpoint's default is to be used: for reasoning models, for which endpoints and the library refuse
+// any other.
 func temperature(e Endpoint) float32 {
 	if e.Temperature == nil {
 		return 0
@@ -79,7 +79,7 @@ func temperature(e Endpoint) float32 {
 
 var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 
-// schema keeps a tool whose schema is broken from breaking the request.
+// schema replaces a broken schema of a tool, which would make the endpoint refuse the whole request.
 func schema(parameters json.RawMessage) json.RawMessage {
 	if !json.Valid(parameters) {
 		return noParameters
@@ -87,13 +87,13 @@ func schema(parameters json.RawMessage) json.RawMessage {
 	return parameters
 }
 
-// isHTTP reports whether a request can be sent there.
+// isHTTP reports whether raw is the URL of a host over http or https.
 func isHTTP(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// base is what the library appends its path to. People also give the whole address.
+// base is the address to which the library appends its path. People also enter the address with that path.
 func base(address string) string {
 	return strings.TrimSuffix(strings.TrimRight(address, "/"), "/chat/completions")
 }

@@ -14,8 +14,8 @@ const (
 	maxWait    = 8 * time.Second
 )
 
-// backoff is how long to wait before asking again, after so many retries: 1, 2 and 4 s or what the endpoint asks, and up
-// to a quarter more, so that runs that were refused together do not come again together; 8 s at most
+// backoff is how long to wait before the next attempt, after so many retries: 1, 2 and 4 s or what the endpoint asks, and
+// up to a quarter more, so that runs that were refused together do not try again together; 8 s at most
 // (docs/protocols/zeus-agents.md#errors-of-a-run).
 func backoff(retries int, asked time.Duration) time.Duration {
 	wait := max(firstWait<<retries, asked)
@@ -44,7 +44,7 @@ func bounded(seconds float64) time.Duration {
 	return time.Duration(min(seconds, maxWait.Seconds()) * float64(time.Second))
 }
 
-// sleep waits, and returns the context's cause where that ends first.
+// sleep waits, and returns the context's cause if that ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -12,21 +12,21 @@ const maxLine = 1 << 20
 var (
 	errDone     = errors.New("the endpoint said [DONE]")
 	errLine     = &Error{Code: ModelProtocol, Message: "the endpoint sent a line of more than 1 MiB"}
-	errNoStream = &Error{Code: ModelProtocol, Message: "the endpoint sent something that is no stream of events"}
+	errNoStream = &Error{Code: ModelProtocol, Message: "the endpoint sent something that is not a stream of events"}
 )
 
-// lines reads what a stream of events says. Every data line is one document: no endpoint spreads one over several, and
+// lines reads a stream of events. Every data line is one document: no endpoint spreads a document over several lines, and
 // not all put empty lines between them.
 type lines struct {
 	from *bufio.Reader
 	long []byte // a line longer than the reader's buffer
-	any  bool   // something understood has come
+	any  bool   // a line was understood
 }
 
 func newLines(r io.Reader) *lines { return &lines{from: bufio.NewReader(r)} }
 
-// next returns the next document, valid until the next call. whole is false for one that the end of the stream may have
-// cut. The error is errDone, or that of the connection.
+// next returns the next document, valid until the next call. whole is false for a last document that may be cut off, as the
+// stream ended within its line. The error is errDone, or that of the connection.
 func (l *lines) next() (document []byte, whole bool, err error) {
 	for {
 		line, err := l.line()
@@ -49,8 +49,8 @@ func (l *lines) next() (document []byte, whole bool, err error) {
 	}
 }
 
-// data returns what a line says to the model's user; ok is false for one that is no line of such a stream. A bare document is
-// taken for its data: some endpoints report errors like that.
+// data returns the data of a line; ok is false if it is not a line of a stream of events. A bare JSON document counts as data:
+// some endpoints report errors like that.
 func data(line []byte) (document []byte, ok bool) {
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 || line[0] == ':' {

@@ -2,14 +2,14 @@ package llm
 
 import "encoding/json"
 
-// Endpoint is a model and where it is.
+// Endpoint is a model and the address of its server.
 type Endpoint struct {
-	// BaseURL is what /chat/completions is appended to.
+	// BaseURL is the address to which /chat/completions is appended.
 	BaseURL     string
 	APIKey      string // "" sends none
 	Model       string
 	Temperature *float64
-	// Guarded endpoints come from a user: only addresses that users may name are dialled.
+	// Guarded says that a user has named the endpoint: only addresses that users may name are dialled.
 	Guarded bool
 }
 
@@ -33,7 +33,7 @@ type Message struct {
 	Name    string // of a tool
 }
 
-// Call is a tool call that the model wrote. Args is what it wrote, JSON or not.
+// Call is a tool call that the model wrote. Args is exactly what it wrote, which may not be JSON.
 type Call struct {
 	ID   string
 	Name string
@@ -47,7 +47,7 @@ type Function struct {
 	Parameters  json.RawMessage
 }
 
-// Request is one question.
+// Request is one request to a model.
 type Request struct {
 	Messages []Message
 	Tools    []Function
@@ -79,7 +79,7 @@ type Answer struct {
 	Usage  Usage
 }
 
-// Usage is what an answer took; estimated where the endpoint does not say.
+// Usage is how many tokens an answer took; it is estimated if the endpoint does not say.
 type Usage struct {
 	Prompt, Completion int
 }

@@ -8,7 +8,7 @@ import (
 
 var errStalled = errors.New("the endpoint is silent")
 
-// watch ends a context when something that was started takes too long. One goroutine uses it.
+// watch ends a context when the endpoint takes too long to send something. One goroutine uses it.
 type watch struct {
 	silence time.Duration
 	ctx     context.Context
@@ -27,16 +27,16 @@ func newWatch(ctx context.Context, silence time.Duration) (context.Context, *wat
 // start begins to wait for the endpoint.
 func (w *watch) start() { w.timer.Reset(w.silence) }
 
-// pause says that it is no longer waited for.
+// pause stops waiting for the endpoint.
 func (w *watch) pause() { w.timer.Stop() }
 
-// limit shortens what the endpoint may take from now on.
+// limit shortens how long the endpoint may take from now on.
 func (w *watch) limit(d time.Duration) { w.silence = min(w.silence, d) }
 
 // stalled reports whether the watch ended the context.
 func (w *watch) stalled() bool { return errors.Is(context.Cause(w.ctx), errStalled) }
 
-// end ends the context: nothing of the exchange goes on after it.
+// end ends the context, and with it everything that is left of the exchange.
 func (w *watch) end() {
 	w.timer.Stop()
 	w.cancel(nil)

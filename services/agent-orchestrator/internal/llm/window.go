@@ -5,7 +5,8 @@ import "strings"
 // unknownWindow is small enough for nearly every model that can call tools, and large enough to work in.
 const unknownWindow = 64_000
 
-// windows are the context sizes, in tokens, that makers state for their families, by the longest prefix of the name.
+// windows are the context sizes, in tokens, that makers state for their families of models, by prefixes of the name; the
+// longest one counts.
 var windows = map[string]int{
 	"gpt-3.5":          16_385,
 	"gpt-4":            8_192,

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// reserved are the ranges that are no public unicast address, beside those that netip knows by itself (IANA's
-// special-purpose registries), and one public address that is a cloud's own.
+// reserved are the ranges without public unicast addresses, beside those that netip knows by itself (IANA's special-purpose
+// registries), and one public address that belongs to a cloud.
 var reserved = []struct {
 	prefix netip.Prefix
 	name   string
@@ -30,15 +30,16 @@ var reserved = []struct {
 
 var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96")
-	global = netip.MustParsePrefix("2000::/3") // all IPv6 that is given out so far
+	global = netip.MustParsePrefix("2000::/3") // all IPv6 addresses that are assigned so far
 )
 
-// clouds are addresses outside of the link-local ones at which clouds give a machine its keys.
+// clouds are the addresses, beside link-local ones, at which clouds give a machine its keys.
 var clouds = []netip.Addr{
 	netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"),
 }
 
-// isMetadata reports whether a cloud answers at ip with keys of the machine: no server of a user's own is there.
+// isMetadata reports whether ip is an address at which a cloud gives out the machine's keys. No server of a user has such an
+// address.
 func isMetadata(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if nat64.Contains(ip) {
@@ -51,7 +52,7 @@ func isMetadata(ip netip.Addr) bool {
 // notPublic names the kind of an address that is not a public unicast one: "a private"; "" for one that is.
 func notPublic(ip netip.Addr) string {
 	ip = ip.Unmap().WithZone("")
-	if nat64.Contains(ip) { // what a host without IPv4 dials to reach one with nothing else
+	if nat64.Contains(ip) { // a host without IPv4 dials it to reach an IPv4 address
 		b := ip.As16()
 		ip = netip.AddrFrom4([4]byte(b[12:]))
 	}

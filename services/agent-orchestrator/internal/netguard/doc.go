@@ -1,7 +1,8 @@
-// Package netguard keeps requests to addresses that users chose, of models, MCP servers and providers, away from what
-// only the cluster may reach (docs/architecture.md#agents-at-the-edge).
+// Package netguard keeps requests to addresses that users chose, of models, MCP servers and providers, away from addresses
+// that only the cluster may reach (docs/architecture.md#agents-at-the-edge).
 //
-// [Guard.Check] refuses what an address shows by itself, early and with the reason. [Guard.Client] also refuses what it
-// resolves to: the address that is dialled is the one that is checked, on redirects too, so that a name that changes its
-// mind changes nothing. Proxies of the environment are not used. A redirect to another origin takes no credential along.
+// [Guard.Check] looks at an address without resolving it, and refuses it early and with the reason. [Guard.Client] also
+// checks what a name resolves to: it checks exactly the IP address that it dials, on redirects too, so that a name that
+// resolves differently the second time gains nothing. Proxies of the environment are not used. A redirect to another origin
+// carries no credentials.
 package netguard

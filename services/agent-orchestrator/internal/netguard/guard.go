@@ -17,7 +17,7 @@ type Config struct {
 	Allow   []string `conf:"allow" env:"ALLOW" help:"hosts, IP addresses and networks (10.1.0.0/16) that users may give although they are private or http"`
 }
 
-// Validate reports what cannot work.
+// Validate reports entries that are not valid.
 func (c Config) Validate() error {
 	_, _, err := c.parse()
 	return err
@@ -32,7 +32,7 @@ func (c Config) parse() (hosts map[string]bool, nets []netip.Prefix, err error) 
 		} else if ip, err := netip.ParseAddr(strings.Trim(entry, "[]")); err == nil {
 			nets = append(nets, netip.PrefixFrom(ip, ip.BitLen()))
 		} else if entry == "" || strings.ContainsAny(entry, "/:@*? ") {
-			problems = append(problems, fmt.Errorf("allowed address %q is no host, IP address or network", entry))
+			problems = append(problems, fmt.Errorf("allowed address %q is not a host, IP address or network", entry))
 		} else {
 			hosts[canonical(entry)] = true
 		}
@@ -40,7 +40,7 @@ func (c Config) parse() (hosts map[string]bool, nets []netip.Prefix, err error) 
 	return hosts, nets, errors.Join(problems...)
 }
 
-// Guard is the one door to addresses that users gave. It is safe for concurrent use.
+// Guard sends all requests to addresses that users gave. It is safe for concurrent use.
 type Guard struct {
 	// static after construction
 	private   bool
@@ -60,11 +60,11 @@ func New(c Config) (*Guard, error) {
 	return g, nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (g *Guard) Close() { g.transport.CloseIdleConnections() }
 
-// Check refuses, with [errs.AddressRefused], an address that shows by itself that it is not allowed: what is no URL of
-// a host over https, or names a host that is not public. What a name resolves to shows when it is dialled.
+// Check refuses, with [errs.AddressRefused], an address that is not allowed as it is written: one that is not the URL of a
+// host over https, or whose host is not public. What a name resolves to is checked when it is dialled.
 func (g *Guard) Check(address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -96,7 +96,7 @@ func (g *Guard) check(u *url.URL) error {
 	case err == nil && notPublic(ip) != "":
 		return errs.New(errs.AddressRefused, "%s is %s address, which this server does not call", host, notPublic(ip))
 	case err != nil && odd(host):
-		return errs.New(errs.AddressRefused, "%s is neither a name nor an IP address as one writes it", host)
+		return errs.New(errs.AddressRefused, "%s is neither a name nor an IP address in its usual form", host)
 	case host == "localhost" || strings.HasSuffix(host, ".localhost"):
 		return errs.New(errs.AddressRefused, "%s is a loopback address, which this server does not call", host)
 	case u.Scheme != "https":
@@ -116,7 +116,7 @@ func (g *Guard) allowed(ip netip.Addr) bool {
 	return false
 }
 
-// canonical is a host as it is compared: lower case, without the root's dot.
+// canonical is a host in the form in which hosts are compared: lower case, without the root's dot.
 func canonical(host string) string {
 	return strings.ToLower(strings.TrimSuffix(host, "."))
 }

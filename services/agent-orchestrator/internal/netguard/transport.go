@@ -54,8 +54,8 @@ func (g *Guard) newTransport() *http.Transport {
 	}
 }
 
-// oneAnswer says the same of a name that leads to an address that is not public as of one that there is not: else a user
-// could ask which names there are inside the cluster.
+// oneAnswer returns the same error for a name that resolves to an address that is not public and for a name that does not
+// exist: otherwise a user could find out which names exist inside the cluster.
 func oneAnswer(err error) error {
 	var unknown *net.DNSError
 	var without *net.AddrError // a name that has no addresses
@@ -65,7 +65,7 @@ func oneAnswer(err error) error {
 	return err
 }
 
-// control sees each address right before it is dialled, after the name is resolved.
+// control checks each address right before it is dialled, after the name was resolved.
 func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -83,8 +83,8 @@ func (g *Guard) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// redirect leaves everything that could be a credential behind where a redirect leads to another origin. net/http keeps
-// Authorization for subdomains and other ports, and keys in headers of one's own always.
+// redirect removes everything that may be a credential if a redirect leads to another origin. net/http keeps Authorization
+// for subdomains and other ports, and always keeps keys in headers of other names.
 func redirect(r *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errs.New(errs.AddressRefused, "more than %d redirects", maxRedirects)

@@ -17,11 +17,11 @@ import (
 
 // Why a value does not open, as targets of [errors.Is].
 var (
-	// ErrUnknownKey says that the key that sealed it is none of ours.
+	// ErrUnknownKey says that the value was sealed with a key that is not configured.
 	ErrUnknownKey = errors.New("seal: sealed with a key that is not configured")
-	// ErrTampered says that it was changed, cut, or belongs to another user or purpose.
-	ErrTampered = errors.New("seal: the value was changed, or belongs elsewhere")
-	// ErrNoKey says that a Box has no key: nothing is ever kept in clear instead.
+	// ErrTampered says that the value was changed, cut off, or belongs to another user or purpose.
+	ErrTampered = errors.New("seal: the value was changed, or belongs to another user or purpose")
+	// ErrNoKey says that a Box has no key: nothing is stored in plain text instead.
 	ErrNoKey = errors.New("seal: no key is configured")
 )
 
@@ -81,7 +81,7 @@ func NewKey() config.Secret {
 	return config.Secret(base64.StdEncoding.EncodeToString(raw[:]))
 }
 
-// parse says of a key that is wrong only how, never what it is.
+// parse reads a key. The error says what is wrong with it, but never repeats it.
 func parse(text string) (key, error) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {

@@ -25,11 +25,11 @@ type Begin struct {
 	Message string
 	// History becomes the session's first messages where it has none yet; Index and Run are set by the store.
 	History []Message
-	// MaxRuns is how many active runs the user may have; 0 means no limit. Full says that there are as many, whatever the store
-	// has of them yet.
+	// MaxRuns is how many active runs the user may have; 0 means no limit. Full says that the limit is reached already,
+	// even if the store counts fewer.
 	MaxRuns int
 	Full    bool
-	// IdempotencyKey, where not empty, names this request among the user's.
+	// IdempotencyKey, unless empty, names this request among the user's.
 	IdempotencyKey string
 }
 
@@ -62,18 +62,17 @@ func (s *Store) Begin(ctx context.Context, b Begin) (Lease, State, error) {
 	return a.kept.lease(), a.kept.State, nil
 }
 
-// beginning is a Begin on its way.
+// beginning is one call of Begin.
 type beginning struct {
 	Begin
-	change int64 // names what this Begin does
+	change int64 // names the change of this Begin
 
 	kept    kept
 	before  *AlreadyBegun
 	running int // active runs of the user
 }
 
-// attempt writes and reads in one step. What is written depends on the session being idle, or absent; what is read says
-// whether it was.
+// attempt writes and reads in one step. It writes only if the session is idle or absent, and reads back whether it was.
 func (a *beginning) attempt(ctx context.Context, s *Store) error {
 	statements, err := a.statements()
 	if err != nil {
@@ -117,7 +116,8 @@ const beginSession = `INSERT INTO sessions (id, user_id, session_id, title, stat
 		updated = excluded.updated
 	WHERE sessions.status = 'idle' AND sessions.run_id <> excluded.run_id`
 
-// thisBegin holds for the session's row where beginSession has just changed it, in this attempt or another of this Begin.
+// thisBegin is the condition that beginSession has just changed the session's row, in this attempt or an earlier one of
+// this Begin.
 const thisBegin = ` FROM sessions WHERE user_id = ? AND session_id = ? AND change = ?`
 
 func (a *beginning) statements() ([]statement, error) {
@@ -166,11 +166,11 @@ func (a *beginning) statements() ([]statement, error) {
 	return append(out, a.kept.loading(a.Ref)...), nil
 }
 
-// keyed remembers which run the key has begun, and looks up which it was.
+// keyed stores which run the key has begun, and reads back which run that is.
 func (a *beginning) keyed() []statement {
 	user, key := string(a.User), plain(a.IdempotencyKey)
 	return []statement{{
-		// Not where the key is there: two that begin with it at the same time must not both succeed.
+		// Fails if the key is there: of two Begins with the same key at the same time only one may succeed.
 		sql: `INSERT INTO begun (user_id, key, session, session_id, run_id, first_seq)
 			SELECT user_id, ?, id, session_id, run_id, last_seq + 1` + thisBegin +
 			` AND NOT EXISTS (SELECT 1 FROM begun WHERE begun.user_id = sessions.user_id AND key = ? AND begun.run_id = sessions.run_id)`,

@@ -9,12 +9,12 @@ import (
 type Census struct {
 	// Waiting runs wait for a person: for a decision, or for the choice of a node.
 	Waiting int64
-	// Orphaned runs were their pod's that is gone, and no pod has taken them over.
+	// Orphaned runs belonged to a pod that is gone, and no pod has taken them over.
 	Orphaned int64
 }
 
-// Count takes a census: of the runs that began to wait within the last while, and of those whose lease has been over for
-// longer than grace. It does not retry.
+// Count counts the runs that began to wait within the last while, and those whose lease expired more than grace ago. It
+// does not retry.
 func (s *Store) Count(ctx context.Context, within, grace time.Duration) (Census, error) {
 	var c Census
 	one := func(into *int64) func(func(...any) error) error {

@@ -8,20 +8,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// commitSession changes a session's row where the lease is still the session's, the events follow the last one, and neither
-// this very change nor a later one has been made yet: an earlier attempt whose connection broke may still arrive. A run whose
-// end somebody asked for waits for nobody's decision: who asked would not hear that it does.
+// commitSession changes a session's row if the lease is still valid, the events follow the last one, and neither this
+// change nor a later one has been made yet: an earlier attempt whose connection broke may still arrive. A run that is to be
+// cancelled is never interrupted: whoever cancelled it would not learn that it waits.
 const commitSession = `UPDATE sessions SET last_seq = COALESCE(?, last_seq), last_index = COALESCE(?, last_index),
 	covered = COALESCE(?, covered), answer = COALESCE(?, answer), steps = COALESCE(?, steps), streaming = COALESCE(?, streaming),
 	status = ?, finish_reason = ?, change = ?, updated = CASE WHEN ? = 1 THEN {now} ELSE updated END
 	WHERE id = ? AND token = ? AND run_id = ? AND status = 'running' AND change < ? AND last_seq = COALESCE(?, last_seq)
 		AND cancel <= ?`
 
-// Commit writes a change whole or not at all; when it returns nil, the change outlives the pod. An outage in between is
-// waited for, and a commit whose answer was lost is looked up, never written twice.
+// Commit writes a change whole or not at all; when it returns nil, the change survives the pod. Commit retries during an
+// outage, and looks up a commit whose answer was lost, so that it is never written twice.
 //
-// Errors: [ErrLeaseLost]; [ErrSequence] where the events do not follow the session's last one; [ErrCancelRequested] where the
-// change is an interrupt, and somebody has asked for the run's end.
+// Errors: [ErrLeaseLost]; [ErrSequence] if the events do not follow the session's last one; [ErrCancelRequested] if the
+// change is an interrupt, and the run is to be cancelled.
 func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
 	change := newChange()
 	statements, err := commitStatements(l, &c, change)
@@ -150,7 +150,7 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 }
 
 // putCalls inserts calls, or replaces those of the same id. A call belongs to the assistant message that asked for it,
-// where that is among messages, else to the one that it belonged to before.
+// if that is among messages, else to the one that it belonged to before.
 func putCalls(session int64, messages []Message, calls []Call) []statement {
 	asked := map[string]int{}
 	for i := range messages {

@@ -14,9 +14,9 @@ type database interface {
 	write(ctx context.Context, statements []statement) error
 	// read runs queries on one snapshot.
 	read(ctx context.Context, queries []statement) error
-	// ping asks for a sign of life.
+	// ping checks that the database answers.
 	ping(ctx context.Context) error
-	// transient reports whether an error may be gone when the same is tried again.
+	// transient reports whether the same may succeed when it is tried again.
 	transient(err error) bool
 	close() error
 }
@@ -25,21 +25,21 @@ type database interface {
 type statement struct {
 	sql  string
 	args []any
-	// must makes the transaction fail with errUnmet where the statement, an UPDATE, INSERT or DELETE without RETURNING,
-	// changes no row.
+	// must makes the transaction fail with errUnmet if the statement, an UPDATE, INSERT or DELETE without RETURNING, changes
+	// no row.
 	must bool
-	// row, where not nil, is called for each row of the result. It is called before the transaction's end is known.
+	// row, unless nil, is called for each row of the result, before it is known whether the transaction succeeds.
 	row func(scan func(...any) error) error
 }
 
 var (
 	// errUnmet: a statement that must change a row found none. Nothing was changed.
-	errUnmet = errors.New("store: the row is not as it was")
-	// errTaken: a key is there already. Nothing was changed.
-	errTaken = errors.New("store: the key is there already")
+	errUnmet = errors.New("store: the row to change was not found, or has changed meanwhile")
+	// errTaken: a row with this key exists. Nothing was changed.
+	errTaken = errors.New("store: a row with this key exists")
 )
 
-// words are a database's own words for the {name}s of statements.
+// words are what a database writes for the {name}s of statements.
 type words map[string]string
 
 // dialect translates statements, each once.
@@ -49,7 +49,7 @@ type dialect struct {
 	cache  sync.Map
 }
 
-// text returns a statement in the database's own language.
+// text returns a statement in the database's own SQL.
 func (d *dialect) text(sql string) string {
 	if t, ok := d.cache.Load(sql); ok {
 		return t.(string)

@@ -18,21 +18,21 @@ type Decide struct {
 	TTL   time.Duration
 	// InterruptID is the interrupt that was decided.
 	InterruptID string
-	// Calls replace those of the same id: decided, and Ready (or Waiting again, never Ended). Where Args differ from those
-	// kept, the assistant's message is rewritten with them.
+	// Calls replace those of the same id: decided, and Ready (or Waiting again, never Ended). If Args differ from the stored
+	// ones, the assistant's message is rewritten with them.
 	Calls []Call
 	// Settings replace the run's, unless nil.
 	Settings []byte
-	// Messages are appended; the store sets Index and Run. The calls of the answer before them still count as the last's.
+	// Messages are appended; the store sets Index and Run. The answer before them still counts as the last one.
 	Messages []Message
 	// MaxRuns and Full are as in Begin.
 	MaxRuns int
 	Full    bool
 }
 
-// Decide takes an interrupted run up again. Of several that decide the same interrupt exactly one succeeds.
+// Decide resumes an interrupted run. Of several calls for the same interrupt exactly one succeeds.
 //
-// Errors: [errs.SessionNotFound], [errs.AlreadyDecided] where the session does not wait for that interrupt,
+// Errors: [errs.SessionNotFound], [errs.AlreadyDecided] if the session does not wait for that interrupt,
 // [errs.RunsLimited].
 func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
 	change := newChange()
@@ -66,12 +66,12 @@ func (s *Store) Decide(ctx context.Context, d Decide) (Lease, State, error) {
 		return Lease{}, State{}, err
 	}
 	if k.change != change {
-		return Lease{}, State{}, ErrLeaseLost // the time between was longer than the lease
+		return Lease{}, State{}, ErrLeaseLost // the attempts took longer than the lease
 	}
 	return k.lease(), k.State, nil
 }
 
-// leaveInterrupt changes an interrupted session that is as it was read.
+// leaveInterrupt changes an interrupted session, if it is still as it was read.
 const leaveInterrupt = ` WHERE id = ? AND status = 'interrupted' AND change = ?`
 
 func decideStatements(k *kept, d *Decide, change int64) ([]statement, error) {
@@ -99,8 +99,8 @@ func decideStatements(k *kept, d *Decide, change int64) ([]statement, error) {
 	return slices.Concat(out, rewritten, putCalls(k.id, nil, d.Calls), inserted), nil
 }
 
-// rewriteAnswer has the model read, as its own, the arguments that were run: else it would go on from a call that never
-// was.
+// rewriteAnswer puts the changed arguments into the model's own message: otherwise the model would go on from a call that
+// was never made.
 func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
 	kept := k.AllCalls()
 	changed := map[int]*Message{}
@@ -108,7 +108,7 @@ func rewriteAnswer(k *kept, calls []Call) ([]statement, error) {
 		at := slices.IndexFunc(kept, func(old Call) bool { return old.ID == c.ID })
 		m, own := k.asking(c)
 		if at < 0 || m == nil {
-			return nil, fmt.Errorf("store: call %q is none of the last answer", c.ID)
+			return nil, fmt.Errorf("store: call %q is not one of the last answer's", c.ID)
 		}
 		if !bytes.Equal(kept[at].Args, c.Args) {
 			own.Args, changed[m.Index] = string(c.Args), m

@@ -17,7 +17,7 @@ const (
 	cancelled = "cancelled"
 )
 
-// expire ends an interrupt whose time is over; where it is not, it is errs.Interrupted.
+// expire ends an interrupt whose time is over; if it is not over, the error is errs.Interrupted.
 func (s *Store) expire(ctx context.Context, ref Ref) error {
 	k, err := s.load(ctx, ref)
 	if err != nil || k.Status != Interrupted {
@@ -33,8 +33,8 @@ func (s *Store) expire(ctx context.Context, ref Ref) error {
 	return s.db.write(ctx, statements)
 }
 
-// timeIsOver reports whether nothing that was asked can be answered any more. Calls that will be asked about later have no
-// time of their own.
+// timeIsOver reports whether the time for every waiting decision is over. Calls that will be asked about later have no
+// time limit yet.
 func (k *kept) timeIsOver() bool {
 	asked := 0
 	for _, c := range k.AllCalls() {
@@ -83,8 +83,8 @@ func (k *kept) dropInterrupt(decision string, change int64) ([]statement, []*age
 	return statements, c.Events, err
 }
 
-// undone is what clients and the model are told of a call that an interrupt's end leaves undone. What somebody has said of it
-// before, as while a node was to be chosen, still holds.
+// undone is what clients and the model are told of a call that an interrupt's end leaves undone. An earlier decision about
+// it, for example made while a node was to be chosen, still counts.
 func undone(c *Call, decision string) *agentv1.ToolCallResult {
 	told := &agentv1.ToolCallResult{ToolCallId: c.ID, ToolName: c.Tool, IsError: true, Outcome: cancelled}
 	switch {
@@ -108,9 +108,9 @@ func undone(c *Call, decision string) *agentv1.ToolCallResult {
 	return told
 }
 
-// RequestCancel asks for the end of a session's run. A running one is flagged, which its holder hears of at Renew. An
-// interrupt ends at once: its calls get the decision "cancelled", tool messages and events, and a `complete` event is
-// appended. active reports whether there was something to cancel; events are those that were appended, for the caller to
+// RequestCancel asks for the end of a session's run. A running one is marked, and its pod learns of that when it renews the
+// lease. An interrupt ends at once: its calls get the decision "cancelled", tool messages and events, and a `complete` event
+// is appended. active reports whether there was something to cancel; events are those that were appended, for the caller to
 // publish.
 //
 // Errors: [errs.SessionNotFound].

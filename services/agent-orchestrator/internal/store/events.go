@@ -12,8 +12,8 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// The events of one change are one row: each is its length as a uvarint, and the message without what the row or the
-// session says of all of them: seq, session_id and run_id.
+// The events of one change are one row. Each event is its length as a uvarint, and the message without the fields that the
+// row or the session has for all of them: seq, session_id and run_id.
 
 // frame packs the events of a change.
 func frame(events []*agentv1.Event) ([]byte, error) {
@@ -89,7 +89,7 @@ func (s *Store) Events(ctx context.Context, ref Ref, after int64, limit int) ([]
 	return out[:min(len(out), limit)], err
 }
 
-// Heard returns the text that the events of a run say under a message_id, without what it took the place of.
+// Heard returns the text that the events of a run have under a message_id, without the text that it replaced.
 func (s *Store) Heard(ctx context.Context, ref Ref, run, message string) (string, error) {
 	var text strings.Builder
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {

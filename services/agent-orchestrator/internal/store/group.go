@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// maxGroup bounds the changes that share a transaction: who comes last must not wait long.
+// maxGroup bounds the changes that share a transaction, so that the last of them does not wait long.
 const maxGroup = 256
 
-// group writes changes of different runs. One that comes while nobody writes is written at once; those that come meanwhile
-// wait and are then written together, in one transaction: a thousand runs that stream cost a database little more than
-// the few that it can keep up with. Whether a change succeeds is its own matter: where one of a group fails they are
-// written one by one.
+// group writes changes of different runs. A change that arrives while no other is being written is written at once; those
+// that arrive meanwhile wait and are then written together, in one transaction. So a thousand runs that stream cost the
+// database little more than a few. Each change succeeds or fails by itself: if a group fails, its changes are written one
+// by one.
 type group struct {
 	// static after construction
 	db    database
@@ -34,8 +34,8 @@ type member struct {
 	result     chan error // capacity 1
 }
 
-// write writes the change of a session, which must have no statement with rows. The end of ctx ends the waiting, and takes
-// the change back where nobody writes it yet.
+// write writes the change of a session, whose statements must return no rows. When ctx ends, write returns, and the change
+// is dropped unless it is being written already.
 func (g *group) write(ctx context.Context, session int64, statements []statement) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -64,7 +64,7 @@ func (g *group) write(ctx context.Context, session int64, statements []statement
 	}
 }
 
-// next takes those whose turn it is. It is called with mu held.
+// next takes the changes to write next from the queue. It is called with mu held.
 func (g *group) next() []*member {
 	n := min(len(g.queue), maxGroup)
 	batch := slices.Clone(g.queue[:n])
@@ -72,7 +72,8 @@ func (g *group) next() []*member {
 	return batch
 }
 
-// passOn gives the lane back, or to a goroutine that writes what has come meanwhile: nobody waits for more than his own.
+// passOn gives the lane back, or hands it to a goroutine that writes what has arrived meanwhile, so that no caller waits for
+// more than its own change.
 func (g *group) passOn() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,14 +94,14 @@ func (g *group) together(batch []*member) {
 		batch[0].result <- g.attempt(batch[0].statements)
 		return
 	}
-	// Rows are locked in one order by all who lock several: see {pairs}.
+	// Every transaction that locks several rows locks them in the same order: see {pairs}.
 	slices.SortStableFunc(batch, func(a, b *member) int { return cmp.Compare(a.session, b.session) })
 	var all []statement
 	for _, m := range batch {
 		all = append(all, m.statements...)
 	}
 	err := g.attempt(all)
-	if err == nil || g.db.transient(err) || errors.Is(err, context.DeadlineExceeded) { // each looks up what became of its own
+	if err == nil || g.db.transient(err) || errors.Is(err, context.DeadlineExceeded) { // each looks up whether its own change was made
 		for _, m := range batch {
 			m.result <- err
 		}

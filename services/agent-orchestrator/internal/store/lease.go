@@ -19,13 +19,13 @@ type Adopted struct {
 // expired are the runs whose lease is over. The sub-query makes the time one value, not one for each row.
 const expired = ` FROM sessions WHERE status = 'running' AND lease_until < (SELECT {now})`
 
-// Adopt takes over at most limit runs whose lease has expired, the longest expired first; each goes to one pod only. With
-// an error it may return some nevertheless; those that were taken over and are not returned expire again.
+// Adopt takes over at most limit runs whose lease has expired, the longest expired first; each goes to one pod only. Along
+// with an error it may return some runs; those that were taken over and are not returned expire again.
 func (s *Store) Adopt(ctx context.Context, owner string, ttl time.Duration, limit int) ([]Adopted, error) {
 	var due int64
 	var leases []Lease
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
-		// Most often there is none, which a reader finds out: it keeps nobody from writing.
+		// Most often there is none. A read finds that out, which holds up no writer.
 		err := s.db.read(ctx, []statement{{
 			sql: `SELECT count(*)` + expired, row: func(scan func(...any) error) error { return scan(&due) },
 		}})
@@ -78,8 +78,8 @@ func pairs(leases []Lease) (string, error) {
 	return string(text), err
 }
 
-// Renew prolongs leases to ttl from now. lost are those that are not the session's any more, cancelled those (renewed)
-// whose end somebody asked for.
+// Renew prolongs leases to ttl from now. lost are those that are no longer valid, cancelled are those (renewed) whose run is
+// to be cancelled.
 func (s *Store) Renew(ctx context.Context, owner string, ttl time.Duration, leases []Lease) (lost, cancelled []Lease, err error) {
 	if len(leases) == 0 {
 		return nil, nil, nil
@@ -118,7 +118,7 @@ func (s *Store) Renew(ctx context.Context, owner string, ttl time.Duration, leas
 	return lost, cancelled, nil
 }
 
-// Release lets leases expire at once, so that others adopt the runs. Those that are lost are passed over.
+// Release lets leases expire at once, so that other pods adopt the runs. Leases that are lost are ignored.
 func (s *Store) Release(ctx context.Context, leases []Lease) error {
 	if len(leases) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// kept is a State with what only this package needs.
+// kept is a State with fields that only this package needs.
 type kept struct {
 	State
 	found bool
@@ -184,8 +184,8 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// plain returns what a text column can hold of s: PostgreSQL's has no NUL, and nothing that is not UTF-8. What was checked
-// before comes through as it is.
+// plain returns what a text column can hold of s: PostgreSQL's takes no NUL, and only UTF-8. Text that was checked before
+// is returned unchanged.
 func plain(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -52,7 +52,8 @@ func (m *measured) write(ctx context.Context, statements []statement) error {
 	return err
 }
 
-// seen leaves out what is an answer: that a row is not as it was, or a key there already, or that nobody waits any more.
+// seen leaves out the errors that are answers of a healthy database: the row to change was not found, the key exists, the
+// caller has given up.
 func (m *meter) seen(began time.Time, err error) {
 	m.seconds.Observe(time.Since(began).Seconds())
 	if err != nil && !errors.Is(err, errUnmet) && !errors.Is(err, errTaken) && !errors.Is(err, context.Canceled) {

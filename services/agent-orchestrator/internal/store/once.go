@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// UseOnce reports whether nobody has used this mark before. It is remembered until then; what is used later has to be refused for
-// its age.
+// UseOnce reports whether this mark was never used before. The mark is remembered until the given time; the caller has to
+// refuse marks that are older.
 func (s *Store) UseOnce(ctx context.Context, mark string, until time.Time) (first bool, err error) {
 	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		err := s.db.write(ctx, []statement{
@@ -15,7 +15,7 @@ func (s *Store) UseOnce(ctx context.Context, mark string, until time.Time) (firs
 			{sql: `INSERT INTO used_marks (mark, expires) VALUES (?, ?)`, args: []any{plain(mark), millis(until)}, must: true},
 		})
 		if first = err == nil; errors.Is(err, errTaken) {
-			return nil // or by an attempt of ours whose answer was lost: then it is used, too
+			return nil // or by an attempt of ours whose answer was lost: then it counts as used, too
 		}
 		return err
 	})

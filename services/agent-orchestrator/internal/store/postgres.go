@@ -23,15 +23,15 @@ import (
 const (
 	// maxConns is how many connections one pod opens. A commit keeps one for a single round trip.
 	maxConns = 16
-	// postgresLanes is how many transactions of several runs' changes are under way at one time: the disk of one is waited
-	// for while the next one runs.
+	// postgresLanes is how many transactions of several runs' changes run at one time: one waits for the disk while the next
+	// one runs.
 	postgresLanes = 4
-	// migrationLock is the advisory lock under which schemas are changed; any number that nobody else takes.
+	// migrationLock is the advisory lock under which schemas are changed; any number that nothing else uses.
 	migrationLock = 0x6865636174 // "hecat"
 )
 
-// keysOnly has rows found by their keys, as every statement of this package means them to be. A plan that was made while a
-// table was small, and that is kept for as long as nobody analyses the table, would read all of it.
+// keysOnly makes PostgreSQL find rows by their keys, as every statement of this package needs. A plan that was made while a
+// table was small would read the whole table, and is used until the table is analysed.
 const keysOnly = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`
 
 // postgres sends every transaction in one round trip: its statements are pipelined, and the server treats what comes
@@ -61,9 +61,9 @@ func openPostgres(ctx context.Context, url string, log *slog.Logger) (*postgres,
 	db.SetMaxIdleConns(maxConns)
 	db.SetConnMaxIdleTime(5 * time.Minute)
 	p := &postgres{db: db, dialect: dialect{dollar: true, words: words{
-		// Not now(): that is when the transaction began, which may have waited for a lock since.
+		// Not now(): that is the time at which the transaction began, and it may have waited for a lock since.
 		"now": `(extract(epoch FROM clock_timestamp()) * 1000)::bigint`,
-		// Locked by id, as a group of commits locks them: two in different orders could wait for each other.
+		// Locked in the order of ids, as a group of commits locks them: transactions with different orders could deadlock.
 		"pairs": `SELECT s.id AS pair_id, s.token AS pair_token FROM sessions s JOIN (
 			SELECT (p->>0)::bigint AS listed_id, (p->>1)::bigint AS listed_token FROM jsonb_array_elements(?::jsonb) AS p
 			) AS listed ON s.id = listed_id AND s.token = listed_token ORDER BY s.id FOR UPDATE OF s`,
@@ -75,8 +75,8 @@ func openPostgres(ctx context.Context, url string, log *slog.Logger) (*postgres,
 	return p, nil
 }
 
-// begin waits for a server that is still away, as when everything starts at once: to end, and be started again ever later,
-// would only take longer.
+// begin waits for a server that is not up yet, as when everything starts at once: if the program exited instead, it would
+// be restarted after longer and longer pauses.
 func (p *postgres) begin(ctx context.Context, log *slog.Logger) error {
 	for wait := firstWait; ; wait = min(2*wait, longWait) {
 		err := p.migrate(ctx)
@@ -128,7 +128,7 @@ func (p *postgres) pipeline(ctx context.Context, statements []statement, snapsho
 		own := c.(*stdlib.Conn).Conn()
 		err := p.send(ctx, own, statements, snapshot)
 		if err != nil && !own.IsClosed() && own.PgConn().TxStatus() != 'I' {
-			_ = own.Close(context.WithoutCancel(ctx)) // a connection left within a transaction helps nobody
+			_ = own.Close(context.WithoutCancel(ctx)) // a connection that is still in a transaction cannot be used again
 		}
 		return err
 	})
@@ -142,7 +142,7 @@ func (p *postgres) send(ctx context.Context, conn *pgx.Conn, statements []statem
 	for i := range statements {
 		text := p.dialect.text(statements[i].sql)
 		if statements[i].must {
-			// Where it changed nothing, the division fails, and with it all that was sent behind it.
+			// If it changed nothing, the division fails, and with it every statement that was sent after it.
 			text = "WITH changed AS (" + text + " RETURNING 1) SELECT 1 / count(*) FROM changed"
 		}
 		batch.Queue(text, statements[i].args...)
@@ -188,7 +188,7 @@ func receive(results pgx.BatchResults, statements []statement, snapshot bool) er
 	return nil
 }
 
-// named gives the errors that callers ask for their names.
+// named turns the errors that callers check for into errUnmet and errTaken.
 func named(err error) error {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -206,8 +206,8 @@ func (p *postgres) ping(ctx context.Context) error { return p.db.PingContext(ctx
 
 func (p *postgres) close() error { return p.db.Close() }
 
-// transient: what the server says of itself, and whatever ended the connection. What the connection's end left open,
-// nobody knows yet: who tries again looks first.
+// transient holds for errors by which the server says that it is unavailable, and for every error of the connection. After
+// such an error the statements may have run: every attempt looks before it writes.
 func (p *postgres) transient(err error) bool {
 	var own *pgconn.PgError
 	if errors.As(err, &own) {

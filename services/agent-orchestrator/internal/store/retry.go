@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// shortPatience is how long all but a Commit outlasts an outage: somebody waits for the answer.
+	// shortPatience is how long everything but a Commit retries during an outage: a caller waits for the answer.
 	shortPatience = 2 * time.Second
 	// attemptTime ends an attempt whose connection has gone silent.
 	attemptTime = 5 * time.Second
@@ -21,8 +21,8 @@ const (
 	longWait  = 500 * time.Millisecond
 )
 
-// retry runs an attempt until it is done, fails for good, or patience is over. An attempt that broke may have been done
-// nevertheless: every attempt looks before it writes, or writes what may be written twice.
+// retry runs an attempt until it succeeds, fails for good, or patience is over. An attempt whose connection broke may have
+// been carried out: so every attempt looks before it writes, or writes what may be written twice.
 func (s *Store) retry(ctx context.Context, patience time.Duration, attempt func(context.Context) error) error {
 	over := time.Now().Add(patience)
 	for wait := firstWait; ; wait = min(2*wait, longWait) {
@@ -36,7 +36,7 @@ func (s *Store) retry(ctx context.Context, patience time.Duration, attempt func(
 			return err
 		case time.Now().After(over):
 			s.log.LogAttrs(ctx, slog.LevelError, "the database cannot be reached", slog.Any("err", err))
-			return &errs.Error{Reason: errs.AgentUnavailable, Message: "what is kept cannot be reached right now", Err: err}
+			return &errs.Error{Reason: errs.AgentUnavailable, Message: "the database cannot be reached at the moment; try again", Err: err}
 		}
 		if wait > 8*firstWait {
 			s.log.LogAttrs(ctx, slog.LevelWarn, "trying the database again", slog.Any("err", err))
@@ -60,11 +60,12 @@ func once(ctx context.Context, attempt func(context.Context) error) error {
 	return attempt(ctx)
 }
 
-// lastChange is the greatest name that newChange has returned.
+// lastChange is the last name that newChange has returned, which is also the greatest.
 var lastChange atomic.Int64
 
-// newChange returns the name of a change, by which an attempt knows what an earlier one did: time and chance, and greater
-// than all before it in this process. Under one lease only its holder makes changes, so of two the later has the greater name.
+// newChange returns the name of a change, by which an attempt recognises what an earlier one did. It consists of the time
+// and random bits, and is greater than all before it in this process. Under one lease only its holder makes changes, so of
+// two changes the later one has the greater name.
 func newChange() int64 {
 	for {
 		last := lastChange.Load()
@@ -75,6 +76,6 @@ func newChange() int64 {
 	}
 }
 
-// rowID returns the id of a new session's row: 42 bits of time, for neighbours in time to be neighbours in the file, and 21
-// of chance. Two of the same are an error of the second's INSERT.
+// rowID returns the id of a new session's row: 42 bits of time, so that rows of the same time are close in the file, and 21
+// random bits. If two are the same, the second INSERT fails.
 func rowID() int64 { return time.Now().UnixMilli()<<21 | rand.Int64N(1<<21) }

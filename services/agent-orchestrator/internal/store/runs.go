@@ -9,11 +9,11 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// countRuns counts the active runs of a user. Beginnings that another pod writes at the same moment are not seen: several
-// pods may pass the limit by what each begins at once.
+// countRuns counts the active runs of a user. It does not see runs that another pod begins at the same moment: several pods
+// together may exceed the limit by the runs that they begin at once.
 const countRuns = `SELECT count(*) FROM sessions WHERE user_id = ? AND status = 'running'`
 
-// fewerThan is the count that has to be greater than that of the user's runs.
+// fewerThan returns the number that the count of the user's runs has to be below.
 func fewerThan(most int, full bool) int {
 	switch {
 	case full:
@@ -24,7 +24,7 @@ func fewerThan(most int, full bool) int {
 	return most
 }
 
-// runsOf counts into running.
+// runsOf returns the statement that counts a user's runs into running.
 func runsOf(user ids.UserID, running *int) statement {
 	return statement{sql: countRuns, args: []any{string(user)}, row: func(scan func(...any) error) error {
 		var n int64
@@ -34,7 +34,7 @@ func runsOf(user ids.UserID, running *int) statement {
 	}}
 }
 
-// mayRun refuses what would be one run of the user too many.
+// mayRun refuses a run that would exceed the user's limit.
 func (s *Store) mayRun(ctx context.Context, d Decide) error {
 	switch {
 	case d.Full:

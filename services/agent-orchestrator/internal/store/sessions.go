@@ -10,7 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// Sessions on a page.
+// How many sessions a page has.
 const (
 	defaultPage = 50
 	maxPage     = 200
@@ -55,7 +55,7 @@ func (s *Store) Session(ctx context.Context, ref Ref) (Session, error) {
 
 // Sessions lists a user's sessions, the last changed first: at most limit (0 means 50; at most 200) after the cursor of
 // the page before. next is "" on the last page. A session that changes between two pages may be on both. Errors:
-// [errs.InvalidArgument] for a cursor that is none.
+// [errs.InvalidArgument] for a cursor that Sessions has not returned.
 func (s *Store) Sessions(ctx context.Context, user ids.UserID, limit int, cursor string) (list []Session, next string, err error) {
 	if limit <= 0 {
 		limit = defaultPage
@@ -105,12 +105,12 @@ func parseCursor(cursor string) (position, error) {
 		_, err = fmt.Sscanf(string(text), "%d.%d", &p.updated, &p.id)
 	}
 	if err != nil || p.cursor() != cursor {
-		return p, errs.New(errs.InvalidArgument, "cursor is none that a list of sessions has returned")
+		return p, errs.New(errs.InvalidArgument, "cursor must be the next_cursor of a list of sessions")
 	}
 	return p, nil
 }
 
-// Delete removes a session with all that is kept of it; whoever holds its lease has lost it. The user's files stay. Errors:
+// Delete removes a session with everything stored for it; a lease on it is lost. The user's files stay. Errors:
 // [errs.SessionNotFound].
 func (s *Store) Delete(ctx context.Context, ref Ref) error {
 	seen := false
@@ -123,7 +123,7 @@ func (s *Store) Delete(ctx context.Context, ref Ref) error {
 			return err
 		}
 		seen = true
-		// The session first: who commits holds its row, and who comes later finds none.
+		// The session first: a commit holds its row, and one that comes later finds no row.
 		statements := []statement{{sql: `DELETE FROM sessions WHERE id = ?`, args: []any{k.id}, must: true}}
 		for _, table := range []string{"details", "messages", "calls", "events", "begun"} {
 			statements = append(statements, statement{sql: `DELETE FROM ` + table + ` WHERE session = ?`, args: []any{k.id}})

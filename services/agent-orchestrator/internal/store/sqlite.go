@@ -18,7 +18,7 @@ import (
 const sqliteReaders = 4
 
 // sqlite writes through one connection, because a database has one writer, and reads through a few others, which the
-// writer does not hold up (WAL). With synchronous=NORMAL a commit outlives the process, as every commit does, and the
+// writer does not hold up (WAL). With synchronous=NORMAL a commit survives the end of the process at once, and the end of the
 // machine from the next checkpoint on.
 type sqlite struct {
 	dialect dialect
@@ -31,7 +31,7 @@ type sqlite struct {
 }
 
 func openSQLite(ctx context.Context, path string) (*sqlite, error) {
-	// Not for others to read: SQLite gives the files beside it the same mode.
+	// Only the owner may read it: SQLite gives the files beside it the same mode.
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("store: %w", err)
@@ -72,8 +72,8 @@ func openFile(path string, n int, pragmas ...string) (*sql.DB, error) {
 	return db, nil
 }
 
-// migrateSQLite holds the lock of a second, empty database meanwhile: SQLite has no other that all processes heed and
-// that ends with its holder.
+// migrateSQLite migrates while it holds the lock of a second, empty database: SQLite has no other lock that works between
+// processes and ends with the process that holds it.
 func migrateSQLite(ctx context.Context, path string) (err error) {
 	lock, err := openFile(path+".lock", 1, "busy_timeout(60000)")
 	if err != nil {
@@ -91,7 +91,8 @@ func migrateSQLite(ctx context.Context, path string) (err error) {
 	return migrate(ctx, goose.DialectSQLite3, "sqlite", db)
 }
 
-// write waits for its turn, and then is not cancelled any more: it takes less time than finding out how far it came.
+// write waits for its turn, and cannot be cancelled after that: the write takes less time than finding out whether it was
+// done.
 func (s *sqlite) write(ctx context.Context, statements []statement) error {
 	if err := s.turn.take(ctx); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (s *sqlite) write(ctx context.Context, statements []statement) error {
 	return constraint(s.writer.write(context.WithoutCancel(ctx), &s.dialect, statements))
 }
 
-// constraint gives the error of a key that is taken its name.
+// constraint turns the error of a key that exists into errTaken.
 func constraint(err error) error {
 	var e *driver.Error
 	if errors.As(err, &e) && (e.Code() == lib.SQLITE_CONSTRAINT_PRIMARYKEY || e.Code() == lib.SQLITE_CONSTRAINT_UNIQUE) {
@@ -110,7 +111,8 @@ func constraint(err error) error {
 }
 
 func (s *sqlite) read(ctx context.Context, queries []statement) error {
-	// Before the transaction: who holds one of the few connections and waits for another may wait for those who do the same.
+	// Before the transaction: a caller that holds one of the few connections while it waits for another could deadlock with
+	// callers that do the same.
 	prepared := make([]*sql.Stmt, len(queries))
 	for i := range queries {
 		stmt, err := s.prepared(ctx, queries[i].sql)
@@ -149,7 +151,7 @@ func (s *sqlite) prepared(ctx context.Context, text string) (*sql.Stmt, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first, ok := s.queries[text]; ok {
-		_ = stmt.Close() // somebody else was faster
+		_ = stmt.Close() // another goroutine has prepared it meanwhile
 		return first, nil
 	}
 	s.queries[text] = stmt
@@ -170,7 +172,7 @@ func (s *sqlite) transient(err error) bool {
 }
 
 func (s *sqlite) close() error {
-	s.turn.slot <- struct{}{} // until who writes is done
+	s.turn.slot <- struct{}{} // until the current write has ended
 	err := s.writer.close()
 	s.turn.give()
 	s.turn.leave()

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// writer is the one connection that writes, with its prepared statements. One goroutine has it: SQLite needs a large stack,
-// which each of a thousand runs would otherwise grow for itself. It is idle while nobody has the turn.
+// writer is the one connection that writes, with its prepared statements. One goroutine uses it: SQLite needs a large stack,
+// which each of a thousand runs would otherwise grow for itself. It is idle while no caller has the turn.
 type writer struct {
 	// static after construction
 	db   *sql.DB
@@ -49,7 +49,7 @@ func (w *writer) work() {
 	}
 }
 
-// write has the goroutine run a transaction, for whoever has the turn.
+// write has the goroutine run a transaction. The caller must have the turn.
 func (w *writer) write(ctx context.Context, d *dialect, statements []statement) error {
 	result := make(chan error, 1)
 	select {
@@ -65,7 +65,7 @@ func (w *writer) transaction(ctx context.Context, d *dialect, statements []state
 	if len(statements) == 1 {
 		return w.run(ctx, d, &statements[0])
 	}
-	// A transaction that begins by reading cannot always go on to write: this one has the right to write from its beginning.
+	// A transaction that begins by reading may be refused the write later: this one takes the write lock at its beginning.
 	if err := w.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
@@ -169,8 +169,8 @@ func query(ctx context.Context, stmt *sql.Stmt, s *statement) (err error) {
 	return rows.Err()
 }
 
-// turn is whose turn it is to write to a file, among the Stores of this process: they wait in line, where SQLite itself,
-// which processes meet at, has each look again after a while.
+// turn is the right to write to a file among the Stores of this process. They wait for it in order; with SQLite's own lock,
+// which works between processes, each would try again after a while.
 type turn struct {
 	path  string
 	slot  chan struct{} // holds one element while somebody writes
@@ -182,7 +182,7 @@ var turns = struct {
 	byPath map[string]*turn // guarded by mu
 }{byPath: map[string]*turn{}}
 
-// turnOf joins those who write to a file.
+// turnOf returns the turn of a file, and counts one more user of it.
 func turnOf(path string) *turn {
 	turns.mu.Lock()
 	defer turns.mu.Unlock()

@@ -24,14 +24,14 @@ type Options struct {
 	Allowed []AllowedTool
 	// Logger hears of outages; nil discards.
 	Logger *slog.Logger
-	// Metrics count transactions; nil: nobody does.
+	// Metrics count transactions; nil: they are not counted.
 	Metrics prometheus.Registerer
 }
 
 // Store is one pod's access to the database. Its methods may be called from several goroutines; Commits of one lease must
 // come one after the other.
 //
-// Where the database cannot be reached in time, every method's error is [errs.AgentUnavailable].
+// If the database cannot be reached in time, every method's error is [errs.AgentUnavailable].
 type Store struct {
 	db       database
 	allowed  []AllowedTool

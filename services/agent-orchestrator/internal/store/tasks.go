@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// loadTasks reads what the sub-agents at work have said and done. Most runs have none, so that it is a second step: whoever
-// loads a session holds its lease, or nobody works on it, or what it makes of it names the change that it has read.
+// loadTasks reads what the active sub-agents have said and done. It is a second step, because most runs have no sub-agents.
+// Nothing changes between the two: the caller holds the session's lease, or nobody works on the session, or the caller's
+// write names the change that it has read and fails if there was a later one.
 func (s *Store) loadTasks(ctx context.Context, k *kept) error {
 	k.Tasks = nil
 	var reads []statement

@@ -76,9 +76,9 @@ func nameTaken(name string) error {
 	return errs.New(errs.NameTaken, "there is a tool named %q already", name)
 }
 
-// CreateTool keeps a new one, and returns it with its times. Errors: [errs.NameTaken], [errs.LimitReached].
+// CreateTool stores a new one, and returns it with its times. Errors: [errs.NameTaken], [errs.LimitReached].
 func (s *Store) CreateTool(ctx context.Context, t SavedTool) (SavedTool, error) {
-	t.Created = time.UnixMilli(time.Now().UnixMilli()) // as exact as it is kept
+	t.Created = time.UnixMilli(time.Now().UnixMilli()) // milliseconds, as it is stored
 	t.Updated = t.Created
 	insert := statement{
 		sql: `INSERT INTO tools (user_id, id, type, name, enabled, config, secrets, created, updated, in_clear)
@@ -135,7 +135,8 @@ func (s *Store) UpdateTool(ctx context.Context, t SavedTool) (SavedTool, error) 
 	return s.GetTool(ctx, t.User, t.ID)
 }
 
-// ToolsInClear returns tools of whichever users that were kept before all that may be a secret was sealed, those behind a tool.
+// ToolsInClear returns tools, of all users, that were stored before everything that may be a secret was sealed. They are those after
+// the given tool.
 func (s *Store) ToolsInClear(ctx context.Context, after SavedTool, limit int) (out []SavedTool, err error) {
 	err = s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		out = nil
@@ -157,7 +158,7 @@ func (s *Store) ToolsInClear(ctx context.Context, after SavedTool, limit int) (o
 	return out, err
 }
 
-// SealTool keeps what is the same tool, sealed, unless it was changed meanwhile.
+// SealTool replaces a tool by its sealed form, unless the tool was changed meanwhile.
 func (s *Store) SealTool(ctx context.Context, t SavedTool) error {
 	return s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		return s.db.write(ctx, []statement{{

@@ -9,14 +9,14 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// ErrLeaseLost says that another pod works on the run now, or nobody may: it was cancelled, deleted, or ended.
+// ErrLeaseLost says that another pod works on the run now, or that the run was cancelled, deleted or has ended.
 var ErrLeaseLost = errors.New("store: the lease on the run is lost")
 
 // ErrSequence says that the events of a change do not follow the session's last one: its holder has lost count.
 var ErrSequence = errors.New("store: the events do not follow the last one")
 
-// ErrCancelRequested says that a run may not be interrupted: somebody has asked for its end.
-var ErrCancelRequested = errors.New("store: the end of the run was asked for")
+// ErrCancelRequested says that a run may not be interrupted, because it is to be cancelled.
+var ErrCancelRequested = errors.New("store: the run is to be cancelled")
 
 // Ref names a session.
 type Ref struct {
@@ -59,17 +59,17 @@ type Session struct {
 	Interrupt *agentv1.Interrupt
 }
 
-// Run is one activity of a session, from an invoke to its `complete` that is no interrupt.
+// Run is one activity of a session, from an invoke to the `complete` event that is no interrupt.
 type Run struct {
 	ID string
-	// Settings are what any pod needs to go on with the run: sealed by the caller, opaque here.
+	// Settings are what a pod needs to continue the run: sealed by the caller, opaque here.
 	Settings []byte
 	// Steps counts the model's answers.
 	Steps int
-	// Streaming is the message_id of the answer that was being streamed when this was written, "" for none: who adopts the
-	// run knows what its own answer replaces.
+	// Streaming is the message_id of the answer that was being streamed when this was written, "" for none: a pod that adopts
+	// the run says with it what its own answer replaces.
 	Streaming string
-	// CancelRequested says that somebody asked for its end.
+	// CancelRequested says that the run is to be cancelled.
 	CancelRequested bool
 }
 
@@ -77,15 +77,15 @@ type Run struct {
 type Message struct {
 	Index int
 	Run   string
-	// Parent is the call whose sub-agent's conversation this is of; "" for the user's.
+	// Parent is the call whose sub-agent has this conversation; "" for the user's conversation.
 	Parent  string
 	Role    string // one of the constants; system is a summary of the messages up to Covers
 	Content string
 	Calls   []MessageCall // of an assistant
 	CallID  string        // of a tool: the call it answers
 	Tool    string        // of a tool: its name
-	// Covers, of a system message, is the Index of the last message that it sums up: messages between that one and the
-	// summary itself are told to the model after it.
+	// Covers, of a system message, is the Index of the last message that it sums up. The model gets the messages between that
+	// one and the summary after the summary.
 	Covers int
 	At     time.Time
 }
@@ -95,7 +95,7 @@ type MessageCall struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Args string `json:"args"`
-	// Written is what the model called the tool, where that is not Name.
+	// Written is the tool's name as the model wrote it, if that is not Name.
 	Written string `json:"written,omitempty"`
 }
 
@@ -114,7 +114,7 @@ type CallState string
 const (
 	// Waiting for a person.
 	Waiting CallState = "waiting"
-	// Ready to run: decided, or nobody had to.
+	// Ready to run: it was decided, or needed no decision.
 	Ready CallState = "ready"
 	// Started: it may have run. Written before anything is sent.
 	Started CallState = "started"
@@ -153,9 +153,9 @@ type State struct {
 	Run Run
 	// Now is the database's time when this was read.
 	Now time.Time
-	// Messages are the conversation since what the last summary covers, the summary included, by Index.
+	// Messages are the last summary and the messages that it does not cover, by Index.
 	Messages []Message
-	// Calls are those of the last assistant message, by position, as long as nothing but their results follows it.
+	// Calls are those of the last assistant message, by position, if nothing but their results follows it.
 	Calls []Call
 	// Tasks are the sub-agents of those of Calls that have started.
 	Tasks []Task
@@ -163,7 +163,7 @@ type State struct {
 	LastIndex int
 	// Todos is the todo list as JSON; nil for none.
 	Todos []byte
-	// ToolNames is what the names of tools mean in the run, as JSON that the store does not read. A new run begins without.
+	// ToolNames says what the names of tools mean in the run, as JSON that the store does not read. A new run has none.
 	ToolNames []byte
 }
 
@@ -177,7 +177,7 @@ type Task struct {
 	Calls []Call
 }
 
-// AllCalls are the calls of the last answer, those of sub-agents' last answers before the calls that they belong to.
+// AllCalls are the calls of the last answer. The calls of a sub-agent's last answer come before the call that it belongs to.
 func (s *State) AllCalls() []Call {
 	var all []Call
 	for i := range s.Tasks {
@@ -186,7 +186,7 @@ func (s *State) AllCalls() []Call {
 	return append(all, s.Calls...)
 }
 
-// Change is one atomic step of a run. What is zero stays as it is.
+// Change is one atomic step of a run. Fields that are zero change nothing.
 type Change struct {
 	// Messages are appended; they carry their Index.
 	Messages []Message
@@ -202,7 +202,7 @@ type Change struct {
 	Todos []byte
 	// ToolNames, if not nil, replaces the run's.
 	ToolNames []byte
-	// End, if not nil, gives the lease up.
+	// End, if not nil, ends the lease.
 	End *End
 }
 

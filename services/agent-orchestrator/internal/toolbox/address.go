@@ -8,17 +8,17 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// address is how an MCP server is reached. Many want their key in it.
+// address is how an MCP server is reached. Many servers take their key in it.
 type address struct {
 	BaseURL string   `json:"base_url,omitempty"`
 	Command string   `json:"command,omitempty"`
 	Args    []string `json:"args,omitempty"`
 }
 
-// hidden stands where a key may be.
+// hidden replaces what may be a key.
 const hidden = "***"
 
-// shortest is the length of the shortest part of a path that may be a key, in bytes.
+// shortest is the least length of a part of a path that counts as a possible key, in bytes.
 const shortest = 16
 
 func (a address) empty() bool { return a.BaseURL == "" && a.Command == "" && len(a.Args) == 0 }
@@ -28,7 +28,7 @@ func (a address) same(b address) bool {
 	return a.BaseURL == b.BaseURL && a.Command == b.Command && slices.Equal(a.Args, b.Args)
 }
 
-// shown is the address as its user sees it again: to be recognised, not to be used.
+// shown is the address as its user sees it again, to recognise it: what may be a key is hidden.
 func (a address) shown() address {
 	args := make([]string, len(a.Args))
 	for i, arg := range a.Args {
@@ -37,7 +37,8 @@ func (a address) shown() address {
 	return address{shownURL(a.BaseURL), a.Command, args}
 }
 
-// with is the address after a change. What a client sends back as it was shown stays what it is; the rest has to be whole.
+// with is the address after a change. A part that a client sends back as it was shown stays unchanged; any other part must
+// be complete.
 func (a address) with(in *agentv1.SavedTool) (address, error) {
 	shown := a.shown()
 	next := address{in.GetBaseUrl(), in.GetCommand(), in.GetArgs()}
@@ -45,18 +46,18 @@ func (a address) with(in *agentv1.SavedTool) (address, error) {
 	case a.BaseURL != "" && next.BaseURL == shown.BaseURL:
 		next.BaseURL = a.BaseURL
 	case strings.Contains(next.BaseURL, hidden):
-		return next, invalid("base_url has %s for what is not shown: send it as it is shown, or whole", hidden)
+		return next, invalid("base_url has %s in place of a hidden part: send it exactly as it is shown, or complete", hidden)
 	}
 	switch {
 	case slices.Equal(next.Args, shown.Args):
 		next.Args = a.Args
 	case slices.ContainsFunc(next.Args, func(arg string) bool { return strings.HasSuffix(arg, hidden) }):
-		return next, invalid("args has %s for what is not shown: send it as it is shown, or whole", hidden)
+		return next, invalid("args has %s in place of a hidden part: send it exactly as it is shown, or complete", hidden)
 	}
 	return next, nil
 }
 
-// shownURL hides the user, the values of the query, and what in the path is long enough for a key.
+// shownURL hides the user, the values of the query, and parts of the path that are long enough to be a key.
 func shownURL(raw string) string {
 	if raw == "" {
 		return ""

@@ -19,8 +19,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// CallTool implements ToolboxService. A name means a tool of a connected node before one of an OAuth grant or MCP server,
-// and with node_id that node's. The key of a tool of a grant or server (package tool) means that one, whatever nodes offer.
+// CallTool implements ToolboxService. A name means a tool of a connected node, with node_id a tool of that node; only if no
+// node has it, a tool of an OAuth grant or MCP server. The key of a tool of a grant or server (package tool) always means
+// that tool.
 func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*agentv1.CallToolResponse, error) {
 	user, args, err := s.request(ctx, req)
 	if err != nil {
@@ -36,7 +37,7 @@ func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*a
 		return s.onSaved(ctx, user, req, args)
 	}
 	listed, nodesErr := s.Gateways.ListNodes(ctx, &toolv1.ListNodesRequest{UserId: string(user)})
-	silent := len(listed.GetNodes()) == 0 // somebody may have the tool without saying so
+	silent := len(listed.GetNodes()) == 0 // the node may have the tool, but has not listed it
 	for _, n := range listed.GetNodes() {
 		offered := n.GetInfo().GetAvailableTools()
 		if slices.Contains(offered, req.GetToolName()) {
@@ -82,7 +83,7 @@ func (s *Server) request(ctx context.Context, req *agentv1.CallToolRequest) (ids
 	return user, args, nil
 }
 
-// onNode calls a connector tool. Where it was not answered the error is an *errs.Error.
+// onNode calls a connector tool. If the call was not answered, the error is an *errs.Error.
 func (s *Server) onNode(ctx context.Context, call *toolv1.Call) (*agentv1.CallToolResponse, error) {
 	answer, err := s.Gateways.Call(ctx, call)
 	if err != nil {
@@ -93,14 +94,14 @@ func (s *Server) onNode(ctx context.Context, call *toolv1.Call) (*agentv1.CallTo
 			Code    json.Number `json:"code"`
 			Message string      `json:"message"`
 		}
-		_ = json.Unmarshal(raw, &e) // what else it may be is in the result
+		_ = json.Unmarshal(raw, &e) // any other form is in the result
 		return respond(false, json.RawMessage(raw), fmt.Sprintf("%s (error %s)", e.Message, e.Code))
 	}
 	result, success := toolresult.View(answer.GetResultJson())
 	return respond(success, result, "")
 }
 
-// onSaved calls a tool of what the user has saved and enabled.
+// onSaved calls a tool of a server or grant that the user has saved and enabled.
 func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.CallToolRequest, args []byte) (*agentv1.CallToolResponse, error) {
 	scope := tool.Scope{User: user, Session: ids.SessionID(req.GetSessionId())}
 	listing, err := s.OAuth.Tools(ctx, scope)
@@ -108,7 +109,7 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 		return nil, err
 	}
 	found := tool.Find(listing.Tools, req.GetToolName())
-	if found == nil { // servers are connected only where nothing else has the tool
+	if found == nil { // servers are connected only if nothing else has the tool
 		servers, err := s.MCP.Tools(ctx, scope)
 		if err != nil {
 			return nil, err
@@ -134,7 +135,7 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 	return respond(!result.IsError, view(result), "")
 }
 
-// failed tells of a call that was not answered: as an error where package errs has a reason for it.
+// failed answers for a call that was not answered: with an error, if package errs has a reason for it.
 func failed(f *tool.Failure) (*agentv1.CallToolResponse, error) {
 	switch {
 	case errs.Reason(f.Reason).OfCall():
@@ -164,7 +165,7 @@ func view(r tool.Result) any {
 	return map[string]any{"content": content, "text": r.Text, "isError": r.IsError}
 }
 
-// respond answers with a result: JSON as it stands, or what becomes JSON.
+// respond answers with a result: JSON as it is, or a value that is encoded as JSON.
 func respond(success bool, result any, message string) (*agentv1.CallToolResponse, error) {
 	raw, ok := result.(json.RawMessage)
 	if !ok {

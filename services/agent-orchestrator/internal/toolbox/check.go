@@ -23,13 +23,13 @@ func invalid(format string, args ...any) error {
 	return errs.New(errs.InvalidArgument, format, args...)
 }
 
-// checker says what may be saved.
+// checker checks tools before they are saved.
 type checker struct {
 	guard *netguard.Guard
 	stdio bool
 }
 
-// form checks what a request says, before it is put together with what is kept.
+// form checks a request by itself, before it is merged with the stored tool.
 func (c checker) form(t *agentv1.SavedTool) error {
 	switch {
 	case t == nil:
@@ -46,7 +46,7 @@ func (c checker) form(t *agentv1.SavedTool) error {
 	return ids.Check("name", t.GetName())
 }
 
-// whole checks a tool as it would be kept.
+// whole checks a tool as it would be stored.
 func (c checker) whole(kind, name string, o open, s secrets) error {
 	if kind == typeOAuth {
 		switch {
@@ -80,7 +80,7 @@ func (c checker) server(m *agentv1.McpServer) error {
 	}
 	for name, value := range m.GetHeaders() {
 		if !token(name) {
-			return invalid("headers: %q is no name of a header", name)
+			return invalid("headers: %q is not the name of a header", name)
 		}
 		if err := header("headers."+name, value); err != nil {
 			return err
@@ -88,7 +88,7 @@ func (c checker) server(m *agentv1.McpServer) error {
 	}
 	for name, value := range m.GetEnv() {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
-			return invalid("env: %q is no variable", name)
+			return invalid("env: %q is not the name of a variable, or its value has a NUL", name)
 		}
 	}
 	for i, arg := range append([]string{m.GetCommand()}, m.GetArgs()...) {
@@ -99,7 +99,7 @@ func (c checker) server(m *agentv1.McpServer) error {
 	return nil
 }
 
-// header takes what may stand in an HTTP header; the error does not repeat it.
+// header checks the value of an HTTP header; the error does not repeat it.
 func header(field, value string) error {
 	if strings.ContainsFunc(value, unicode.IsControl) {
 		return invalid("%s holds a control character", field)
@@ -107,7 +107,7 @@ func header(field, value string) error {
 	return nil
 }
 
-// token is a name as HTTP has it (RFC 9110, 5.6.2).
+// token reports whether s is a token of HTTP, such as the name of a header (RFC 9110, 5.6.2).
 func token(name string) bool {
 	for i := range len(name) {
 		c := name[i]

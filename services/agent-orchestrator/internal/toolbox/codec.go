@@ -22,7 +22,7 @@ const (
 	typeOAuth = "oauth"
 )
 
-// open is what of a saved tool is kept in clear.
+// open are the fields of a saved tool that are stored in plain text.
 type open struct {
 	address            // of a tool that was saved before addresses were sealed; never written
 	Transport string   `json:"transport_type,omitempty"`
@@ -34,7 +34,8 @@ type open struct {
 	Secrets []string `json:"secrets,omitempty"`
 }
 
-// secrets are what is sealed: nobody reads them again, but for the address, which its user is shown without what may be a key.
+// secrets are the fields that are stored sealed. They are never shown again, except for the address, which its user sees
+// with everything masked that may be a key.
 type secrets struct {
 	address
 	APIKey       string            `json:"api_key,omitempty"`
@@ -44,7 +45,7 @@ type secrets struct {
 	RefreshToken string            `json:"refresh_token,omitempty"`
 }
 
-// names are the fields that are there, as SavedTool.secrets shows them.
+// names are the fields that are set, as SavedTool.secrets shows them.
 func (s secrets) names() []string {
 	var names []string
 	for field, value := range map[string]string{"api_key": s.APIKey, "access_token": s.AccessToken, "refresh_token": s.RefreshToken} {
@@ -62,7 +63,7 @@ func (s secrets) names() []string {
 	return names
 }
 
-// with returns the secrets after a change: what it leaves out stays, "" takes away.
+// with returns the secrets after a change: a field that the change leaves out stays, "" removes it.
 func (s secrets) with(t *agentv1.SavedTool) secrets {
 	for field, value := range map[*string]*string{&s.APIKey: t.ApiKey, &s.AccessToken: t.AccessToken, &s.RefreshToken: t.RefreshToken} {
 		if value != nil {
@@ -87,10 +88,10 @@ func merged(old, change map[string]string) map[string]string {
 // codec reads and writes saved tools.
 type codec struct{ box *seal.Box }
 
-// purpose binds secrets to their tool: those of another tool of the same user do not open in its place.
+// purpose binds secrets to their tool: the secrets of another tool of the same user cannot be opened in their place.
 func purpose(id string) seal.Purpose { return seal.ToolSecrets + seal.Purpose(" "+id) }
 
-// write fills in what a tool keeps.
+// write fills in the stored fields of a tool.
 func (c codec) write(t *store.SavedTool, o open, s secrets) error {
 	o.Secrets, o.address = s.names(), address{}
 	config, err := json.Marshal(o)
@@ -106,7 +107,7 @@ func (c codec) write(t *store.SavedTool, o open, s secrets) error {
 	return err
 }
 
-// read returns what a tool keeps.
+// read returns the stored fields of a tool.
 func (c codec) read(t store.SavedTool) (o open, s secrets, err error) {
 	if o, err = c.open(t); err == nil {
 		s, err = c.secrets(t)
@@ -133,13 +134,13 @@ func (c codec) secrets(t store.SavedTool) (s secrets, err error) {
 		}
 	}
 	if err := json.Unmarshal(plain, &s); err != nil {
-		return s, errors.New("toolbox: the secrets of a saved tool are no JSON") // err might quote them
+		return s, errors.New("toolbox: the secrets of a saved tool are not JSON") // err might quote them
 	}
 	return s, nil
 }
 
-// message is a saved tool as its user sees it. One whose seal does not open any more is shown without its address, so that it
-// can be deleted.
+// message is a saved tool as its user sees it. A tool whose secrets cannot be opened any more is shown without its address,
+// so that it can be deleted.
 func (c codec) message(t store.SavedTool) (*agentv1.SavedTool, error) {
 	o, err := c.open(t)
 	if err != nil {

@@ -19,13 +19,14 @@ import (
 )
 
 const (
-	// stateTTL is how long a user has at the provider.
+	// stateTTL is how long a user may take at the provider.
 	stateTTL = 10 * time.Minute
-	// maxState bounds what is opened at all, in bytes.
+	// maxState is the length of the longest state that is opened, in bytes.
 	maxState = 4 << 10
 )
 
-// authorization is what a state holds, sealed: any pod reads it, nobody else does, and it opens for its user only.
+// authorization is the content of a state. It is sealed: any pod can read it, nobody else can, and it opens only for its
+// user.
 type authorization struct {
 	Provider    string `json:"provider"`
 	RedirectURI string `json:"redirect_uri"`
@@ -60,8 +61,8 @@ func (s *Server) AuthorizeOAuth(ctx context.Context, req *agentv1.AuthorizeOAuth
 	return &agentv1.AuthorizeOAuthResponse{AuthorizationUrl: where, State: state, ExpiresAt: float64(a.Expires)}, nil
 }
 
-// ExchangeOAuth implements ToolboxService. Nothing is asked of the provider before all that can be told here fits; then the state
-// is used up, whatever the provider says.
+// ExchangeOAuth implements ToolboxService. It checks everything that it can before it asks the provider. From then on the state
+// is used up, whatever the provider answers.
 func (s *Server) ExchangeOAuth(ctx context.Context, req *agentv1.ExchangeOAuthRequest) (*agentv1.ExchangeOAuthResponse, error) {
 	user, err := auth.BehalfOf(ctx)
 	if err != nil {
@@ -111,7 +112,7 @@ func (s *Server) sealState(user ids.UserID, a authorization) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-// openState does not tell another user's state from one that was made up.
+// openState opens a state. The error is the same for another user's state and for an invented one.
 func (s *Server) openState(user ids.UserID, state string) (a authorization, err error) {
 	const begin = "; begin with POST /api/tools/oauth/authorize"
 	if state == "" {
@@ -131,7 +132,7 @@ func (s *Server) openState(user ids.UserID, state string) (a authorization, err 
 	return a, nil
 }
 
-// useUp takes a state once, whichever pods it is handed to.
+// useUp marks a state as used, for all pods; a second use is refused.
 func (s *Server) useUp(ctx context.Context, state string, a authorization) error {
 	sum := sha256.Sum256([]byte(state))
 	first, err := s.Store.UseOnce(ctx, hex.EncodeToString(sum[:]), time.Unix(a.Expires, 0))

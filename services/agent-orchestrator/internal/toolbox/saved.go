@@ -15,7 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
 )
 
-// Store keeps tools (package store).
+// Store stores tools (package store).
 type Store interface {
 	ListTools(ctx context.Context, user ids.UserID) ([]store.SavedTool, error)
 	GetTool(ctx context.Context, user ids.UserID, id string) (store.SavedTool, error)
@@ -71,7 +71,7 @@ func (s *Saved) Grants(ctx context.Context, user ids.UserID) (list []*agentv1.OA
 	return list, err
 }
 
-// each calls with the user's enabled tools of a type. One that cannot be read does not keep the others from a run.
+// each calls a function with each of the user's enabled tools of a type. A tool that cannot be read is logged and left out.
 func (s *Saved) each(ctx context.Context, user ids.UserID, kind string, with func(store.SavedTool, open, secrets)) error {
 	tools, err := s.store.ListTools(ctx, user)
 	if err != nil {
@@ -84,7 +84,7 @@ func (s *Saved) each(ctx context.Context, user ids.UserID, kind string, with fun
 		o, sec, err := s.codec.read(t)
 		if err == nil {
 			with(t, o, sec)
-			if !o.empty() { // a pod of the version before has written it since this one started
+			if !o.empty() { // a pod of an earlier version has written it since this pod started
 				s.seal(ctx, t)
 			}
 			continue

@@ -6,11 +6,11 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 
-// atOnce is how many tools are sealed between two looks.
+// atOnce is how many tools are read and sealed at a time.
 const atOnce = 200
 
-// SealAll seals the addresses of tools that were saved before addresses were: nothing readable is left. Pods that start together
-// share the work; what cannot be sealed is logged.
+// SealAll seals the addresses of tools that were saved before addresses were sealed, so that none is left in plain text. Several
+// pods may do so at once; a tool that cannot be sealed is logged.
 func (s *Saved) SealAll(ctx context.Context) error {
 	var last store.SavedTool
 	for {
@@ -24,7 +24,8 @@ func (s *Saved) SealAll(ctx context.Context) error {
 	}
 }
 
-// seal leaves a tool whose own seal does not open: its key is gone, and its user has to delete it.
+// seal seals the address of one tool. It skips a tool whose secrets cannot be opened: their key is gone, and the user has to
+// delete the tool.
 func (s *Saved) seal(ctx context.Context, t store.SavedTool) {
 	o, sec, err := s.codec.read(t)
 	if err == nil {

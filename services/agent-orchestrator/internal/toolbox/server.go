@@ -34,11 +34,11 @@ type Options struct {
 	MCP      *mcp.Source
 	OAuth    *oauth.Source
 	Gateways Gateways
-	// Stdio says that users may start MCP servers as processes.
+	// Stdio lets users start MCP servers as processes.
 	Stdio bool
 }
 
-// Server implements ToolboxService. Its errors are those of packages refusal, errs and ids.
+// Server implements ToolboxService. Its errors are those of packages errs and ids.
 type Server struct {
 	agentv1.UnimplementedToolboxServiceServer
 	Options
@@ -155,7 +155,7 @@ func (s *Server) UpdateTool(ctx context.Context, req *agentv1.UpdateToolRequest)
 	return &agentv1.UpdateToolResponse{Tool: m}, err
 }
 
-// fill puts a request together with what is kept, checks the whole and seals it.
+// fill merges a request into the stored tool, checks the result and seals it.
 func (s *Server) fill(t *store.SavedTool, in *agentv1.SavedTool, kept open, sec secrets) error {
 	o := open{
 		Transport: in.GetTransportType(), Prompts: in.GetPrompts(),
@@ -171,7 +171,8 @@ func (s *Server) fill(t *store.SavedTool, in *agentv1.SavedTool, kept open, sec 
 	if err != nil {
 		return err
 	}
-	if o.Trusted = in.GetTrusted(); in.Trusted == nil { // trust is in a server, not in its name
+	// The user trusts one server, not a name: a server at another address is not trusted.
+	if o.Trusted = in.GetTrusted(); in.Trusted == nil {
 		o.Trusted = kept.Trusted && kept.Transport == o.Transport && at.same(sec.address)
 	}
 	sec = sec.with(in)

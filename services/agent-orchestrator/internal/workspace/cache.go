@@ -24,13 +24,13 @@ const (
 	maxCached = 256 << 10
 	// generationFor outlives every entry.
 	generationFor = 24 * time.Hour
-	// patience is what Redis may cost a request; pause how long it is not asked after it failed.
+	// patience is how long a request waits for Redis; pause is how long Redis is not asked again after it failed.
 	patience = 250 * time.Millisecond
 	pause    = time.Second
 )
 
-// cache keeps entries in Redis. Those of a user carry the user's generation in their names: with a new generation all of
-// them are forgotten, by every pod.
+// cache keeps entries in Redis. Their names contain the user's generation, a random value: a new generation makes every pod
+// forget all entries of the user.
 type cache struct {
 	// Static after construction.
 	redis redis.UniversalClient // nil for no cache
@@ -51,14 +51,15 @@ func listName(prefix string, limit int, cursor string) string {
 	return fmt.Sprintf("list:%d:%s:%s", limit, bus.Token(prefix), bus.Token(cursor))
 }
 
-// slot is the place of one entry; with key "" it keeps nothing.
+// slot is the place of one entry; with key "" nothing is cached.
 type slot struct {
 	cache *cache
 	key   string
-	raw   []byte // nil where there is no entry
+	raw   []byte // nil if there is no entry
 }
 
-// slot looks an entry up. The generation is read before the caller reads the storage: what is then kept was not older.
+// slot looks an entry up. The generation is read before the caller reads the storage, so that what is cached under it is
+// never older than the generation.
 func (c *cache) slot(ctx context.Context, user ids.UserID, name string) slot {
 	none := slot{cache: c}
 	if c.redis == nil || time.Since(time.Unix(0, c.failed.Load())) < pause {
@@ -92,7 +93,7 @@ func (c *cache) generation(ctx context.Context, user ids.UserID) (string, error)
 	return c.redis.Get(ctx, key).Result()
 }
 
-// forget makes all pods forget what they know of a user's files.
+// forget makes all pods forget what is cached of a user's files.
 func (c *cache) forget(ctx context.Context, user ids.UserID) {
 	if c.redis == nil {
 		return
@@ -132,7 +133,7 @@ func (s slot) keepPage(ctx context.Context, page Page) {
 	}
 }
 
-// file reads an entry of a file: a line of JSON, then its bytes.
+// file decodes the entry of a file: a line of JSON, then the file's bytes.
 func (s slot) file() (file File, data []byte, ok bool) {
 	head, data, found := bytes.Cut(s.raw, []byte("\n"))
 	ok = found && json.Unmarshal(head, &file) == nil && file.Size == int64(len(data))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// known are the types of text files that look like any other text: the system's table of types is not asked, since it is
-// another on every machine.
+// known are the types of text files that look like any other text. The system's table of types is not used, because it
+// differs from machine to machine.
 var known = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".csv":  "text/csv; charset=utf-8",
@@ -23,7 +23,7 @@ var known = map[string]string{
 	".yml":  "application/yaml",
 }
 
-// contentType is the given type where it is one, else what name and content say.
+// contentType is the given type if it is valid, else the type that name and content show.
 func contentType(given, name string, data []byte) string {
 	if _, _, err := mime.ParseMediaType(given); err == nil {
 		return given

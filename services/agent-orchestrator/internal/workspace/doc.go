@@ -3,14 +3,14 @@
 //
 // What the package promises:
 //
-//   - A file of a user is kept under users/{user_id}/workspace/{path}. A user id is escaped so that it can be read back, and
-//     no id reaches another's files, not even on a file system that takes "Ana" and "ana" for one name ([Store]).
-//   - A path is relative and clean ([CheckPath]); everything else is refused with what is wrong with it.
-//   - [Store.Put] writes a file whole or not at all, and whoever reads meanwhile gets the old one or the new one.
-//   - No file is greater than [Options.MaxBytes].
+//   - A file of a user is stored under users/{user_id}/workspace/{path}. User ids are escaped so that they can be read back,
+//     and no id reaches another user's files, not even on a file system for which "Ana" and "ana" are one name ([Store]).
+//   - A path is relative and clean ([CheckPath]); any other is refused, and the error says what is wrong.
+//   - [Store.Put] writes a file whole or not at all; a reader at that time gets the old file or the new one.
+//   - No file is larger than [Options.MaxBytes].
 //   - Where there is Redis, listings and small files are kept there for 5 minutes (docs/protocols/zeus-agents.md#workspace),
-//     for all pods; whatever changes a user's files makes all of them forget. Redis away means no cache, never an error. A pod
-//     that could not tell Redis of a change leaves the others with what they had for the rest of the 5 minutes.
+//     for all pods; every change of a user's files makes all pods forget them. Without Redis there is no cache, and no error.
+//     If a pod could not report a change to Redis, the others show the old state for the rest of the 5 minutes.
 //
 // [Service] is WorkspaceService on top of it.
 package workspace

@@ -16,7 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// Stat tells what is known of a file.
+// Stat returns a file's size, type and times, without its content.
 func (s *Store) Stat(ctx context.Context, user ids.UserID, path string) (File, error) {
 	key, err := key(user, path)
 	if err != nil {
@@ -37,7 +37,7 @@ func (s *Store) stat(ctx context.Context, key, path string) (File, error) {
 	}, nil
 }
 
-// etag is S3's, whose times count seconds; elsewhere time and size say enough.
+// etag is S3's own, since its times have seconds only; for other storages it is made of time and size.
 func etag(as func(any) bool, at time.Time, size int64) string {
 	var head s3.HeadObjectOutput
 	var get s3.GetObjectOutput
@@ -87,11 +87,11 @@ func (s *Store) read(ctx context.Context, key, path string) (File, []byte, error
 }
 
 func (s *Store) open(ctx context.Context, key string) (*blob.Reader, error) {
-	defer s.lock(key, false)() // what is open stays as it is, whoever replaces it
+	defer s.lock(key, false)() // once it is open, it stays the same, even if the file is replaced
 	return s.bucket.NewReader(ctx, key, nil)
 }
 
-// Put creates or replaces a file. Where mimeType is none, name and content say what it is.
+// Put creates or replaces a file. If mimeType is not valid, name and content decide the type.
 func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string, data []byte) error {
 	key, err := key(user, path)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string,
 	return refuse(ctx, inTheWay(err), path)
 }
 
-// inTheWay names what only a file system refuses.
+// inTheWay turns an error that only file systems have into a clear one.
 func inTheWay(err error) error {
 	for _, meaning := range []error{syscall.ENOTDIR, syscall.EISDIR, syscall.EEXIST} {
 		if errors.Is(err, meaning) {
@@ -131,7 +131,7 @@ func (s *Store) Delete(ctx context.Context, user ids.UserID, path string) error 
 		return err
 	}
 	err = s.change(ctx, user, key, func() error {
-		// S3 deletes what is not there without a word, and a file system a directory.
+		// S3 does not report that a file does not exist, and a file system would delete a directory.
 		exists, err := s.bucket.Exists(ctx, key)
 		if err == nil && !exists {
 			err = notFound(path)
@@ -144,8 +144,8 @@ func (s *Store) Delete(ctx context.Context, user ids.UserID, path string) error 
 	return refuse(ctx, err, path)
 }
 
-// change does one change of a file. The cache forgets before and after it: were it only after, a pod that dies between would
-// leave others with what is no more.
+// change does one change of a file. The cache forgets before it and after it: if it forgot only after, a pod that dies in
+// between would leave the old state in the cache.
 func (s *Store) change(ctx context.Context, user ids.UserID, key string, do func() error) error {
 	s.cache.forget(ctx, user)
 	defer s.cache.forget(context.WithoutCancel(ctx), user)

@@ -8,16 +8,16 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// maxPiece is the longest name that a key has in the storage, in bytes: where the storage is a directory, up to 27 more come
-// to it (".attrs", or the time in the name of a file that is being written), and 255 are allowed.
+// maxPiece is the length of the longest name within a key, in bytes. A storage that is a directory adds up to 27 bytes
+// (".attrs", or the time in the name of a file that is being written), and file systems allow 255.
 const maxPiece = 200
 
 // home returns the prefix of a user's keys.
 //
-// In the name of a user's directory stand a-z, 0-9, - and a single _ for themselves, and every other byte as =XX: a file
-// system that folds cases or normalises finds nothing to fold, and the driver for directories, whose own escapes begin with
-// __, nothing to escape. An id whose name would be too long is divided over several directories,
-// of which all but the last end with +, which no name holds otherwise: no user's prefix begins with another's.
+// In the name of a user's directory, a-z, 0-9, - and a single _ stay as they are, and every other byte becomes =XX. So a file
+// system that ignores case or normalises names changes nothing, and neither does the driver for directories, whose own escapes
+// begin with __. A name that would be too long is divided over several directories, of which all but the last end with +,
+// which occurs nowhere else: so no user's prefix begins with another user's prefix.
 func home(user ids.UserID) string {
 	var name strings.Builder
 	for i := range len(user) {
@@ -35,14 +35,14 @@ func home(user ids.UserID) string {
 	return key + rest + "/workspace/"
 }
 
-// mark ends names that would mean something else to the storage.
+// mark is appended to names that have a special meaning for the storage.
 const mark = "="
 
-// encode returns a checked path as it stands in a key: as it is, but for names that end with .attrs, .tmp or =, which get a
-// mark, and names that are too long, which are divided.
+// encode returns a checked path as it is written in a key: unchanged, except that names that end with .attrs, .tmp or = get a
+// mark, and names that are too long are divided.
 func encode(path string) string { return encodeNames(path, true) }
 
-// encodePrefix is encode for the beginning of a path: its last name may go on.
+// encodePrefix is encode for the beginning of a path, whose last name may be incomplete.
 func encodePrefix(prefix string) string { return encodeNames(prefix, strings.HasSuffix(prefix, "/")) }
 
 func encodeNames(path string, whole bool) string {
@@ -58,7 +58,7 @@ func encodeNames(path string, whole bool) string {
 	return strings.Join(names, "/")
 }
 
-// divided ends the first part of a name that is too long. No other name ends like this: one that did got a mark.
+// divided ends each part but the last of a name that is too long. No other name ends like this: one that did has got a mark.
 const divided = "+="
 
 func divide(name string) string {
@@ -72,7 +72,7 @@ func divide(name string) string {
 	return name[:cut] + divided + "/" + name[cut:]
 }
 
-// decode is the reverse of encode. ok is false for a key that is no file's: what a writer that died has left.
+// decode is the reverse of encode. ok is false for a key that belongs to no file, such as a temporary file of a writer that died.
 func decode(key string) (path string, ok bool) {
 	key = strings.ReplaceAll(key, divided+"/", "\x00")
 	names := strings.Split(key, "/")

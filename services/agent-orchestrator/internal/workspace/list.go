@@ -16,7 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// MaxList is how many files one listing has at most, and where no limit is given.
+// MaxList is how many files one listing has at most, and how many it has if no limit is given.
 const MaxList = 1000
 
 // lookups is how many files of a listing are asked about at once.
@@ -35,7 +35,7 @@ func (s *Store) List(ctx context.Context, user ids.UserID, prefix string, limit 
 		return Page{}, err
 	}
 	if cursor != "" && CheckPath(cursor) != nil {
-		return Page{}, errs.New(errs.InvalidArgument, "cursor is none of ours")
+		return Page{}, errs.New(errs.InvalidArgument, "cursor must be the cursor of a page before")
 	}
 	if limit < 0 {
 		return Page{}, errs.New(errs.InvalidArgument, "limit is %d, must not be negative", limit)
@@ -77,7 +77,7 @@ func (s *Store) list(ctx context.Context, home, prefix string, limit int, cursor
 func (s *Store) keys(ctx context.Context, home, prefix, after string, limit int) (keys []string, err error) {
 	asked := home + prefix
 	if s.onDisk {
-		asked = home // the driver looks for the directory of a prefix without the escapes that it gave it
+		asked = home // the driver looks for the prefix's directory without the escapes that it writes itself
 	}
 	options := &blob.ListOptions{Prefix: asked, BeforeList: func(as func(any) bool) error {
 		var in *s3.ListObjectsV2Input
@@ -93,8 +93,8 @@ func (s *Store) keys(ctx context.Context, home, prefix, after string, limit int)
 			return nil, err
 		}
 		if s.onDisk && next != nil {
-			// The driver walks directory by directory and cuts a page before all is sorted: a full page ending with "a/x" would
-			// hide a "a-b" that is found after it. So it is asked for more until everything is in one page.
+			// The driver walks directory by directory and cuts a page before everything is sorted: a full page that ends with
+			// "a/x" would miss an "a-b" that is found later. So the page is made larger until it holds everything.
 			size *= 4
 			continue
 		}
@@ -109,7 +109,7 @@ func (s *Store) keys(ctx context.Context, home, prefix, after string, limit int)
 	return keys[:min(limit, len(keys))], nil
 }
 
-// statAll asks about every file: a listing by itself has no types. What is gone meanwhile is left out.
+// statAll asks about every file, because a listing by itself has no types. Files that were deleted meanwhile are left out.
 func (s *Store) statAll(ctx context.Context, home string, keys []string) ([]File, error) {
 	files := make([]File, len(keys))
 	g, ctx := errgroup.WithContext(ctx)

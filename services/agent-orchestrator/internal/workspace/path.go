@@ -8,7 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
-// Limits of a path, in bytes: what S3 keeps of a key and what file systems keep of a name.
+// Limits of a path, in bytes: S3's limit for a key, and that of file systems for a name.
 const (
 	maxPath = 1024
 	maxName = 255
@@ -22,7 +22,7 @@ func CheckPath(path string) error {
 	return check("path", path)
 }
 
-// checkPrefix is CheckPath for the beginning of a path, which may end anywhere.
+// checkPrefix is CheckPath for the beginning of a path, which may end within a name.
 func checkPrefix(prefix string) error {
 	if prefix == "." || strings.HasSuffix(prefix, "/.") {
 		prefix += "x" // the beginning of a name such as .profile
@@ -59,7 +59,7 @@ func check(field, path string) error {
 		case name == "":
 			return wrong("holds an empty name (//)")
 		case name == "." || name == "..":
-			return wrong("holds %q, which is no name", name)
+			return wrong("holds %q, which is not a file name", name)
 		case len(name) > maxName:
 			return wrong("holds a name of %d bytes, at most %d are allowed", len(name), maxName)
 		}

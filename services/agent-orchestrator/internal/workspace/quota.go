@@ -19,11 +19,11 @@ type Quota struct {
 	Bytes int64
 }
 
-// retryFull is when to come back to a full workspace: only its user knows when there will be room.
+// retryFull is when to try a full workspace again; nobody but its user knows when there will be room.
 const retryFull = time.Minute
 
-// makeRoom checks that a file of size bytes has room. The storage itself says what is there: no count of ours could differ from
-// it. Who asks holds the user's turn, so that of two files in this pod the second sees the first.
+// makeRoom checks that there is room for a file of size bytes. It lists the storage, so that no count of our own can differ
+// from it. The caller holds the user's slot for writes, so that of two files written in this pod the second sees the first.
 func (s *Store) makeRoom(ctx context.Context, user ids.UserID, key string, size int64) error {
 	if s.quota == (Quota{}) {
 		return nil

@@ -26,8 +26,8 @@ type Service struct {
 	uploads *userSlots
 }
 
-// uploads bounds what of one user is received at one time: each file is in memory until it is whole. The others stay where
-// they are.
+// uploads bounds how many files of one user are received at one time, because each file is in memory until it is complete.
+// The user's other uploads wait and send nothing.
 const uploads = 4
 
 // ServiceOptions are what a Service works with.
@@ -120,7 +120,7 @@ func (s *Service) PutFile(stream grpc.ClientStreamingServer[agentv1.PutFileReque
 	return stream.SendAndClose(&agentv1.PutFileResponse{File: file.proto()})
 }
 
-// receive collects the bytes of a file, and stops at the first that is too many.
+// receive collects the bytes of a file, and stops at the first byte beyond the limit.
 func (s *Service) receive(stream grpc.ClientStreamingServer[agentv1.PutFileRequest, agentv1.PutFileResponse], path string) ([]byte, error) {
 	var data bytes.Buffer
 	for {

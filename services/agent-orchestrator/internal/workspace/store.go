@@ -50,7 +50,7 @@ func (o Options) validate() error {
 	}))
 }
 
-// File is what is known of a file.
+// File describes a file.
 type File struct {
 	Path        string    `json:"path"`
 	Size        int64     `json:"size"`
@@ -67,12 +67,12 @@ type Store struct {
 	onDisk   bool
 	maxBytes int64
 	quota    Quota
-	writes   *userSlots // one at a time: each sees what the one before left
+	writes   *userSlots // one at a time: each sees what the one before has written
 	cache    *cache
 }
 
-// disk keeps readers of a file away from its writer: the driver writes what it knows of a file, its type for one, beside it
-// and in place, so that a reader at that moment would find it cut. Stores of one process may share a directory.
+// disk keeps readers of a file from reading while it is written: the driver overwrites a file's attributes, such as its type, in
+// place, so that a reader at that moment would find them cut off. Stores of one process may share a directory.
 var disk [64]sync.RWMutex
 
 // Open opens the storage. It does not ask whether S3 answers.
@@ -91,12 +91,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	switch u.Scheme {
 	case fileblob.Scheme:
 		s.onDisk = true
-		// Temporary files stand beside the others: the system's directory for them may be another file system.
+		// Temporary files are written beside the others: the system's own directory for them may be on another file system.
 		s.bucket, err = fileblob.OpenBucket(directory(u), &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true})
 	case "s3", "mem":
 		s.bucket, err = blob.OpenBucket(ctx, o.URL)
 	default:
-		return nil, fmt.Errorf("workspace: %q is no storage; file, s3 and mem are", u.Scheme)
+		return nil, fmt.Errorf("workspace: the storage's URL begins with %q, must begin with file, s3 or mem", u.Scheme)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("workspace: open the storage: %w", err)
@@ -122,13 +122,13 @@ func DirURL(dir string) string {
 	return (&url.URL{Scheme: fileblob.Scheme, Path: path}).String()
 }
 
-// Close lets go of the storage; nothing else may be under way.
+// Close closes the storage; no other method may be running.
 func (s *Store) Close() error { return s.bucket.Close() }
 
 // MaxBytes is the size of the largest file.
 func (s *Store) MaxBytes() int64 { return s.maxBytes }
 
-// key checks what a file is called, and returns its key.
+// key checks the path of a file, and returns its key.
 func key(user ids.UserID, path string) (string, error) {
 	if err := checkUser(user); err != nil {
 		return "", err
@@ -150,7 +150,7 @@ func checkUser(user ids.UserID) error {
 	return nil
 }
 
-// lock keeps others from a file while unlock is not called.
+// lock locks a file until unlock is called.
 func (s *Store) lock(key string, write bool) (unlock func()) {
 	if !s.onDisk {
 		return func() {}
@@ -168,7 +168,7 @@ func (s *Store) lock(key string, write bool) (unlock func()) {
 	return mu.RUnlock
 }
 
-// refuse is the error for a caller. What the storage says of itself stays here.
+// refuse returns the error for a caller. It does not repeat the storage's own message.
 func refuse(ctx context.Context, err error, path string) error {
 	var own *errs.Error
 	switch {

@@ -365,7 +365,7 @@ func anew(n *nodev1.Node) *nodev1.Node {
 	return n
 }
 
-// What a person approved goes to the connection that was shown; to one that says the same of itself only when asked again.
+// What a person approved goes to the connection that was shown; to one that claims to be the same device only after the person was asked again.
 func TestConnectedAnew(t *testing.T) {
 	t.Parallel()
 	desk := node("desk", desktop, "click")
@@ -382,7 +382,7 @@ func TestConnectedAnew(t *testing.T) {
 	if !errors.As(err, &moved) {
 		t.Errorf("got %v", err)
 	}
-	wantFailure(t, err, tool.NotDelivered, errs.NodeNotConnected, "has connected anew since this call was approved")
+	wantFailure(t, err, tool.NotDelivered, errs.NodeNotConnected, "has connected again since this call was approved")
 	if n := len(g.seen()); n != 0 {
 		t.Fatalf("%d calls reached a node", n)
 	}
@@ -415,7 +415,7 @@ func TestExchangedBetweenTheLookAndTheCall(t *testing.T) {
 			desk.Info.Os = "plan9"
 			return desk
 		}, says: "another device answers"},
-		"by one that says the same":                       {becomes: func(desk *nodev1.Node) *nodev1.Node { return desk }, approved: true, says: "has connected anew"},
+		"by one that says the same":                       {becomes: func(desk *nodev1.Node) *nodev1.Node { return desk }, approved: true, says: "has connected again"},
 		"by one that says the same, and nobody was asked": {becomes: func(desk *nodev1.Node) *nodev1.Node { return desk }},
 	} {
 		t.Run(name, func(t *testing.T) {

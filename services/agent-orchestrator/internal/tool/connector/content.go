@@ -84,8 +84,8 @@ func (r *reading) file(encoded, mimeType string) {
 	r.add(tool.Artifact{Type: "file", MIMEType: declared, Data: data})
 }
 
-// add keeps an artifact, once: some nodes send a picture as content and as _screenshot. What it is its bytes decide where
-// they can.
+// add keeps an artifact, once: some nodes send a picture as content and as _screenshot. Its type comes from its bytes, if
+// they show it.
 func (r *reading) add(a tool.Artifact) {
 	for _, have := range r.images {
 		if bytes.Equal(have.Data, a.Data) {
@@ -99,7 +99,7 @@ func (r *reading) add(a tool.Artifact) {
 	if sniffed := http.DetectContentType(a.Data); strings.HasPrefix(sniffed, "image/") {
 		a.Type, a.MIMEType = "image", sniffed
 	} else {
-		// What calls itself an image and is none that we know is not shown as one.
+		// Bytes that claim to be an image, but are none that we know, are not shown as one.
 		a.Type = "file"
 		if kind, _, err := mime.ParseMediaType(a.MIMEType); err != nil || strings.HasPrefix(kind, "image/") && kind != "image/svg+xml" {
 			a.MIMEType = "application/octet-stream"
@@ -108,7 +108,7 @@ func (r *reading) add(a tool.Artifact) {
 	r.images = append(r.images, a)
 }
 
-// decode reads base64 in any of its spellings, or a data: URL with base64.
+// decode reads base64 in any of its variants, or a data: URL with base64.
 func decode(encoded, declared string) (mimeType string, data []byte, ok bool) {
 	if rest, is := strings.CutPrefix(encoded, "data:"); is {
 		head, body, found := strings.Cut(rest, ",")
@@ -128,5 +128,5 @@ func decode(encoded, declared string) (mimeType string, data []byte, ok bool) {
 	return declared, data, true
 }
 
-// alphabet turns the spellings of base64 into one: no line breaks, no padding, + and /.
+// alphabet turns the variants of base64 into one: no line breaks, no padding, + and /.
 var alphabet = strings.NewReplacer("\r", "", "\n", "", " ", "", "=", "", "-", "+", "_", "/")

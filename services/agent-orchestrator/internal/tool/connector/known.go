@@ -16,7 +16,7 @@ import (
 )
 
 // known.json is what models are told of well-known tools: those of docs/protocols/zeus-agents.md#well-known-tools, and of our
-// own desktop node and browser extension. Nothing depends on it but how well a model uses a tool.
+// own desktop node and browser extension. It only affects how well a model uses a tool.
 //
 //go:embed known.json
 var knownJSON []byte
@@ -32,7 +32,7 @@ type definition struct {
 	Properties  map[string]json.RawMessage `json:"properties"`
 	// Tab says that the tool takes the tabId of a node that also offers list_tabs.
 	Tab bool `json:"tab"`
-	// Wait names the argument that says how long the tool itself waits, WaitUnit what it counts: "s" or "ms".
+	// Wait names the argument that says how long the tool itself waits, and WaitUnit its unit: "s" or "ms".
 	Wait     string `json:"wait"`
 	WaitUnit string `json:"wait_unit"`
 }
@@ -92,8 +92,8 @@ func specOf(name string, n *nodev1.Node) tool.Spec {
 	return spec
 }
 
-// schema is a JSON Schema of an object. One of an unknown tool says that it takes anything; of a known one that goes without
-// saying.
+// schema is a JSON Schema of an object. That of an unknown tool says that it takes any member; that of a known tool does not
+// need to.
 func schema(properties map[string]json.RawMessage, required []string, isKnown bool) json.RawMessage {
 	if properties == nil {
 		properties = map[string]json.RawMessage{}
@@ -114,9 +114,9 @@ const (
 	defaultTimeout = 60 * time.Second
 	// workflowTimeout is that of a workflow (docs/protocols/zeus-nodes.md#workflows).
 	workflowTimeout = 300 * time.Second
-	// maxWait bounds what a call may say of how long its tool waits.
+	// maxWait bounds the waiting time that a call may set for its tool.
 	maxWait = time.Hour
-	// answering is what a tool has beyond its own timeout to say that it has passed.
+	// answering is how much longer than its own timeout a tool may take to report the timeout.
 	answering = 5 * time.Second
 
 	workflowPrefix = "workflow_"

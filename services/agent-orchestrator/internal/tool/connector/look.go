@@ -9,8 +9,8 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 
-// look tells which nodes' tools a run has. It waits a little for those that are about to come: a run may begin in the moment
-// in which a gateway that drains has sent its nodes away.
+// look returns the nodes whose tools a run has. It waits a little for nodes that are likely to connect: a run may begin just
+// when a draining gateway has closed its connections.
 func (k *runTools) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error) {
 	began := time.Now()
 	for next := firstLook; ; next = min(2*next, lastLook) {
@@ -23,9 +23,9 @@ func (k *runTools) look(ctx context.Context) (*toolv1.ResolveNodeResponse, error
 	}
 }
 
-// expects reports whether another look is likely to show more: a node has connected and not yet said what it is, or there is
-// none and one has just gone, or the run names one that nobody knows: Redis may have been emptied, and gateways register
-// their nodes again within a second.
+// expects reports whether another look is likely to show more: a node has connected and not registered yet, or there is no
+// node and one has just disconnected, or the run names a node that is unknown: Redis may have been emptied, and gateways
+// register their nodes again within a second.
 func (k *runTools) expects(ctx context.Context, resp *toolv1.ResolveNodeResponse, waited time.Duration) bool {
 	nodes := resp.GetAvailableNodes()
 	if n := resp.GetNode(); n != nil {
@@ -58,5 +58,5 @@ func (k *runTools) expects(ctx context.Context, resp *toolv1.ResolveNodeResponse
 	return false
 }
 
-// since is how long ago something was by another machine's clock; a long time where it never was.
+// since is how long ago something happened by another machine's clock; a long time if it never happened.
 func since(at interface{ AsTime() time.Time }) time.Duration { return time.Since(at.AsTime()) }

@@ -20,9 +20,9 @@ import (
 
 // patience is how long nodes are waited for.
 type patience struct {
-	// returning is how long a node that is away may take to come back: one whose gateway drains is back in a second or two.
+	// returning is how long a disconnected node may take to connect again: one whose gateway drains is back in a second or two.
 	returning time.Duration
-	// settling is how long a node may take to say what it is, after it has connected.
+	// settling is how long a node may take to register, after it has connected.
 	settling time.Duration
 	// relist is the least time between two listings of one run's tools.
 	relist time.Duration
@@ -30,10 +30,11 @@ type patience struct {
 
 var usual = patience{returning: 3 * time.Second, settling: time.Second, relist: 3 * time.Second}
 
-// A node that is waited for is looked for after firstLook, then after twice as long, up to lastLook.
+// While it waits for a node, the connector looks for it after firstLook, then after twice as long each time, up to lastLook.
 const firstLook, lastLook = 25 * time.Millisecond, 400 * time.Millisecond
 
-// device is what a node says of itself: another device that took its node id says something else, unless it lies.
+// device is what a node registered as: another device that uses the same node id has registered as something else, unless it
+// lies.
 func device(n *nodev1.Node) string {
 	info := n.GetInfo()
 	return strings.Join([]string{nodetype.Name(info.GetNodeType()), strconv.Quote(info.GetNodeName()), strconv.Quote(info.GetOs())}, "|")
@@ -42,20 +43,20 @@ func device(n *nodev1.Node) string {
 // Mark is the [tool.Place.Mark] of a node.
 func Mark(n *nodev1.Node) string { return mark(n) }
 
-// mark names the connection of a device. Nobody but the device at its other end can have the same.
+// mark identifies the connection of a device. No other connection has the same.
 func mark(n *nodev1.Node) string { return device(n) + "|" + strconv.FormatInt(n.GetEpoch(), 10) }
 
-// sameDevice reports whether a node says of itself what the one of a mark said.
+// sameDevice reports whether a node has registered as the one of a mark had.
 func sameDevice(n *nodev1.Node, mark string) bool { return strings.HasPrefix(mark, device(n)+"|") }
 
-// registered reports whether a node has said what it is: until it does, it has the name that all such nodes have.
+// registered reports whether a node has registered; until then all nodes of a type have the same name.
 func registered(n *nodev1.Node) bool {
 	return len(n.GetInfo().GetAvailableTools()) > 0 || n.GetInfo().GetOs() != ""
 }
 
-// locate returns the session's node, and binds the session where that is still open. It waits a little for one that is
-// away, and for one that is not as it should be. The node may be away nevertheless. The error is a *tool.Selection, or a
-// *tool.Failure where there is no node: nothing was sent.
+// locate returns the session's node, and binds the session if it is not bound yet. It waits a little for a node that is
+// disconnected, and for one of which asItShould is false, but may return such a node in the end. The error is a
+// *tool.Selection, or a *tool.Failure if there is no node: nothing was sent.
 func (k *runTools) locate(ctx context.Context, asItShould func(*nodev1.Node) bool) (*nodev1.Node, error) {
 	began := time.Now()
 	for look := firstLook; ; look = min(2*look, lastLook) {
@@ -79,7 +80,7 @@ func (k *runTools) locate(ctx context.Context, asItShould func(*nodev1.Node) boo
 	}
 }
 
-// resolve asks once; the node is nil where there is none.
+// resolve asks once; the node is nil if there is none.
 func (k *runTools) resolve(ctx context.Context) (*nodev1.Node, error) {
 	resp, err := k.gateways.ResolveNode(ctx, &toolv1.ResolveNodeRequest{
 		UserId: string(k.scope.User), SessionId: string(k.scope.Session), PreferredNodeId: k.scope.Preferred,
@@ -87,7 +88,7 @@ func (k *runTools) resolve(ctx context.Context) (*nodev1.Node, error) {
 	switch {
 	case err != nil:
 		failure := failed(err)
-		failure.Outcome = tool.NotDelivered // whatever it was, no tool was called
+		failure.Outcome = tool.NotDelivered // whatever the error, no tool was called
 		return nil, failure
 	case resp.GetRequiresSelection():
 		return nil, &tool.Selection{Nodes: resp.GetAvailableNodes()}
@@ -106,7 +107,7 @@ func unsent(reason errs.Reason, message string) *tool.Failure {
 	return &tool.Failure{Outcome: tool.NotDelivered, Reason: string(reason), Message: message}
 }
 
-// failed is what a caller of tools hears of an error of the way there.
+// failed turns an error of reaching the node into the failure of the call.
 func failed(err error) *tool.Failure {
 	var e *errs.Error
 	if errors.As(err, &e) {

@@ -100,8 +100,8 @@ func (r *reading) result(raw []byte) {
 	}
 }
 
-// maxParts is how many members, or items, of a result are told apart. One of three bytes takes a hundred once it is decoded;
-// a result of more is shown as it stands.
+// maxParts is how many members or items of a result are decoded one by one. A member of three bytes takes a hundred once it
+// is decoded; a result of more is shown as it is.
 const maxParts = 4096
 
 // count returns how many members an object has, or a list items.
@@ -142,7 +142,7 @@ func (r *reading) toolResult(members map[string]json.RawMessage) {
 	r.rest(members, "success", "message", "content", "file_path", "isError")
 }
 
-// rest tells the model of the members that were not read; of one alone, its value.
+// rest shows the model the members that were not read. If there is only one, it shows its value.
 func (r *reading) rest(members map[string]json.RawMessage, read ...string) {
 	for name, value := range members {
 		if slices.Contains(read, name) || null(value) {
@@ -152,7 +152,7 @@ func (r *reading) rest(members map[string]json.RawMessage, read ...string) {
 	if len(members) == 0 {
 		return
 	}
-	for _, name := range []string{"error", "result"} { // what others put beside success
+	for _, name := range []string{"error", "result"} { // what some nodes put beside success
 		if len(members) == 1 && members[name] != nil {
 			r.value(members[name])
 			return
@@ -165,7 +165,7 @@ func (r *reading) rest(members map[string]json.RawMessage, read ...string) {
 	r.say(strings.TrimSuffix(left.String(), "\n"))
 }
 
-// value tells the model of something that has no form of its own.
+// value shows the model a value of no known form.
 func (r *reading) value(raw []byte) {
 	var s string
 	switch {

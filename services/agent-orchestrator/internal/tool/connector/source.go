@@ -20,13 +20,13 @@ import (
 type Gateways interface {
 	// ResolveNode tells which node a session's calls go to.
 	ResolveNode(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error)
-	// ListNodes returns a user's nodes, also those that went away within the last minute.
+	// ListNodes returns a user's nodes, also those that disconnected within the last minute.
 	ListNodes(ctx context.Context, req *toolv1.ListNodesRequest) (*toolv1.ListNodesResponse, error)
-	// Call runs one tool; its error is an *errs.Error, or a gRPC status where the call could not be understood.
+	// Call runs one tool; its error is an *errs.Error, or a gRPC status if the call was malformed.
 	Call(ctx context.Context, call *toolv1.Call) (*toolv1.Answer, error)
 }
 
-// listTimeout bounds the look at what there is: a run starts without its node's tools rather than late.
+// listTimeout bounds the listing of nodes: a run starts without its node's tools rather than late.
 const listTimeout = 3 * time.Second
 
 // Source has the tools of sessions' nodes. It is safe for concurrent use.
@@ -50,8 +50,8 @@ func New(o Options) (*Source, error) {
 	return &Source{gateways: o.Gateways, patience: usual}, nil
 }
 
-// Tools implements [tool.Source]. In plan mode there are none, and in ask mode nobody is told to use them: they would not run
-// (approval.Policy.Offer).
+// Tools implements [tool.Source]. In plan mode there are none, and in ask mode the model is not told to use them: they would
+// not run (approval.Policy.Offer).
 func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, error) {
 	if scope.Mode == tool.ModePlan {
 		return tool.Listing{}, nil
@@ -65,7 +65,7 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 		k.stale.Store(true)
 		failure := failed(err)
 		out := tool.Listing{Stale: k.isStale, Problems: []string{"The tools of browsers and desktops are not available at the moment: " + failure.Message}}
-		if failure.Outcome != tool.Invalid { // what nobody could answer, nobody answers later
+		if failure.Outcome != tool.Invalid { // an invalid question stays invalid
 			out.Unlisted = unsent(errs.BusUnavailable, "the tools of browsers and desktops could not be looked up just now, so whether "+
 				"one has this name is not known; call it again in a few seconds")
 		}
@@ -94,16 +94,16 @@ type runTools struct {
 	gateways Gateways
 	patience patience
 	scope    tool.Scope
-	node     string // whose tools were listed; "" where nobody has chosen a node
+	node     string // the node whose tools were listed; "" if no node is chosen
 	listed   time.Time
 
-	// stale says that a look now would show something else.
+	// stale says that listing the tools now would give others.
 	stale atomic.Bool
 }
 
 func (k *runTools) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
 
-// tools makes tools of what nodes offer; of several nodes that offer one, the first describes it.
+// tools makes tools of what nodes offer; if several nodes offer a tool, the first one describes it.
 func (k *runTools) tools(nodes []*nodev1.Node) (out []tool.Tool) {
 	seen := map[string]bool{}
 	for _, n := range nodes {
@@ -117,13 +117,13 @@ func (k *runTools) tools(nodes []*nodev1.Node) (out []tool.Tool) {
 	return out
 }
 
-// Of what a node says of itself as much is told, in bytes.
+// How much of what a node says of itself is shown to the model, in bytes.
 const (
 	maxName = 128
 	maxOS   = 64
 )
 
-// describe names a node for a model, in words that it cannot take for ours.
+// describe names a node for a model, quoted, so that the node's words do not pass for ours.
 func describe(n *nodev1.Node) string {
 	return fmt.Sprintf("the node %s (%s)", tool.Quote(nameOf(n), maxName), kindOf(n))
 }

@@ -39,9 +39,9 @@ func (t *nodeTool) Place(ctx context.Context) (tool.Place, error) {
 	return tool.Place{Node: n.GetInfo().GetNodeId(), Mark: mark(n)}, nil
 }
 
-// Call implements [tool.Tool]. Where in.Node is empty it goes wherever the session leads. It names the connection at which the
-// node was looked at, so that nothing comes between the look and the call; where that connection is gone, the node is looked
-// for again.
+// Call implements [tool.Tool]. If in.Node is empty, it goes to the session's node. It names the connection at which the node
+// was checked, so that the call cannot reach another device than the one checked; if that connection is gone, Call looks for
+// the node again.
 func (t *nodeTool) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
 	if err := tool.CheckArguments(t.spec, in.Args); err != nil {
 		return tool.Result{}, err
@@ -75,8 +75,8 @@ func (t *nodeTool) Call(ctx context.Context, in tool.Invocation) (tool.Result, e
 	}
 }
 
-// confirm returns the node to call: the one that was decided on, as long as the session still leads to it, it is the same
-// device, and, where a person decided, the same connection. The error is a *tool.Moved where it is all but that.
+// confirm returns the node to call: the one that was decided on, as long as the session still uses it, it is the same
+// device, and, if a person decided, the same connection. If only the connection is another, the error is a *tool.Moved.
 func (t *nodeTool) confirm(ctx context.Context, in tool.Invocation) (*nodev1.Node, error) {
 	same := func(n *nodev1.Node) bool {
 		return in.Node == "" || n.GetInfo().GetNodeId() != in.Node || in.NodeMark == "" || sameDevice(n, in.NodeMark)
@@ -95,7 +95,7 @@ func (t *nodeTool) confirm(ctx context.Context, in tool.Invocation) (*nodev1.Nod
 		return nil, unsent("", fmt.Sprintf("another device answers to the id %q now; it was not called", in.Node))
 	case in.Approved && in.Node != "" && in.NodeMark != mark(n):
 		return nil, &tool.Moved{Failure: *unsent(errs.NodeNotConnected,
-			fmt.Sprintf("%s has connected anew since this call was approved, and may be another device that says the same of itself", describe(n)))}
+			fmt.Sprintf("%s has connected again since this call was approved, and may be another device that claims to be the same", describe(n)))}
 	}
 	return n, nil
 }

@@ -5,10 +5,10 @@ import (
 	"io"
 )
 
-// valueWeight is about what a JSON value takes in memory beside its text, once it is decoded, in bytes.
+// valueWeight is about how many bytes a decoded JSON value takes in memory beside its text.
 const valueWeight = 256
 
-// bounded is a body that ends in an error where it would take too much room: by its bytes, and by how many values there
+// bounded is a body that ends in an error if it would take too much memory: by its bytes, and by how many values there
 // are. A list of three million empty objects has nine megabytes, and would take a gigabyte.
 type bounded struct {
 	body   io.ReadCloser
@@ -32,7 +32,7 @@ func (b *bounded) Close() error { return b.body.Close() }
 // scale counts values of JSON that comes in pieces.
 type scale struct{ text, escaped bool }
 
-// values returns how many values begin in the next piece, about: what opens or separates them, outside of texts.
+// values returns about how many values begin in the next piece: it counts brackets and separators outside of strings.
 func (s *scale) values(p []byte) (n int64) {
 	for len(p) > 0 {
 		if !s.text {

@@ -24,7 +24,7 @@ type remote struct {
 // Spec says what the tool is.
 func (r *remote) Spec() tool.Spec { return r.spec }
 
-// Call runs the tool. The call is sent again, once, where the session turned out to be over before the server took it.
+// Call runs the tool. The call is sent again, once, if the session turned out to be over before the server took the call.
 func (r *remote) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

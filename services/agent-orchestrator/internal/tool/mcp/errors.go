@@ -18,13 +18,13 @@ type Kind string
 const (
 	Refused      Kind = "refused"      // the address or transport is not allowed here
 	Unauthorized Kind = "unauthorized" // the server does not take the key
-	Unreachable  Kind = "unreachable"  // nobody answers there
-	TimedOut     Kind = "timeout"      // nobody answered in time
-	Protocol     Kind = "protocol"     // what answers speaks no MCP, or refuses what was asked
-	TooMuch      Kind = "too much"     // more than is read
+	Unreachable  Kind = "unreachable"  // no server answers at the address
+	TimedOut     Kind = "timeout"      // no answer came in time
+	Protocol     Kind = "protocol"     // the server does not speak MCP, or refuses the request
+	TooMuch      Kind = "too much"     // the server sends more than is allowed
 )
 
-// Error is a server that could not be connected to or did not say what it has.
+// Error says why a server could not be connected to, or did not list its tools.
 type Error struct {
 	Kind Kind
 	// Message is for the user whose server it is.
@@ -45,7 +45,7 @@ func kind(err error) Kind {
 	return Protocol
 }
 
-// explain says what an error on the way to a server's list of tools means.
+// explain turns an error of connecting to a server or listing its tools into an Error.
 func explain(ctx context.Context, f *flight, err error) error {
 	status, _ := f.seen()
 	var refused *errs.Error
@@ -59,7 +59,7 @@ func explain(ctx context.Context, f *flight, err error) error {
 	case context.Cause(ctx) != nil:
 		return &Error{Kind: TimedOut, Message: "it did not answer in time", Err: err}
 	case f.overflowed():
-		return &Error{Kind: TooMuch, Message: "it sends more than is read", Err: err}
+		return &Error{Kind: TooMuch, Message: "it sends more than is allowed", Err: err}
 	case status >= 300:
 		return &Error{Kind: Protocol, Message: fmt.Sprintf("it answers with HTTP status %d", status), Err: err}
 	case status == 0 && f.http:

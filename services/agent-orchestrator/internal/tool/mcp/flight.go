@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// flight is what is known of one exchange with a server beside what the library returns: how far it came. It travels in
-// the context down to the transport.
+// flight records how far one exchange with a server came, which the library does not return. The context carries it to the
+// transport.
 type flight struct {
 	http bool // static; whether the server is asked over HTTP
 
@@ -15,7 +15,7 @@ type flight struct {
 	sent     bool // a whole request, or its head, may have reached the server
 	post     int  // HTTP status of the answer to what was posted; 0 for none
 	get      int  // the same of a stream's beginning
-	overflow bool // the server sent more than is read
+	overflow bool // the server sent more than is allowed
 }
 
 type flightKey struct{}
@@ -24,7 +24,7 @@ func (f *flight) attach(ctx context.Context) context.Context {
 	return context.WithValue(ctx, flightKey{}, f)
 }
 
-// flightOf never returns nil: what happens without a flight is noted nowhere.
+// flightOf never returns nil: without a flight in ctx it returns one that nobody reads.
 func flightOf(ctx context.Context) *flight {
 	if f, ok := ctx.Value(flightKey{}).(*flight); ok {
 		return f
@@ -38,8 +38,8 @@ func (f *flight) setSent(sent bool) {
 	f.sent = sent
 }
 
-// setStatus keeps the last status, but the first good one of a post: a redirect comes before it, a notification that the
-// call is cancelled after it, and a stream that is picked up again says nothing about the call.
+// setStatus keeps the last status of a GET, and the first good status of a POST. Before the good one may come a redirect, and
+// after it the answer to a notification that the call is cancelled; a stream that is resumed says nothing about the call.
 func (f *flight) setStatus(method string, status int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -62,7 +62,7 @@ func (s *server) prompt(ctx context.Context, sess *session, name string) (string
 	return tool.Cut(strings.Join(texts, "\n\n"), maxPrompt), nil
 }
 
-// newTool is how a server's tool appears to a run.
+// newTool returns a server's tool as a run has it.
 func newTool(s *server, t *sdk.Tool) *remote {
 	spec := tool.Spec{
 		Name: t.Name, Description: description(s.config.GetName(), t.Description), Parameters: parameters(t.InputSchema),
@@ -70,7 +70,7 @@ func newTool(s *server, t *sdk.Tool) *remote {
 	}
 	spec.Fingerprint = fingerprint(s.config, t)
 	if a := t.Annotations; a != nil {
-		// That a call does no harm is believed of a server that the user trusts; that it may is believed of any.
+		// Only a server that the user trusts can say that a tool does no harm. Any server can say that it may do harm.
 		spec.ReadOnly = s.trusted && a.ReadOnlyHint
 		spec.Confirm = !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint
 	}
@@ -80,7 +80,7 @@ func newTool(s *server, t *sdk.Tool) *remote {
 	return &remote{spec: spec, name: t.Name, server: s}
 }
 
-// description tells a model what a server says of a tool, as the server's words.
+// description gives a model the server's description of a tool, marked as the server's words.
 func description(server, text string) string {
 	if text = strings.TrimSpace(text); text == "" {
 		return fmt.Sprintf("A tool of the MCP server %s, which does not describe it.", tool.Quote(server, toolname.MaxBytes))
@@ -88,8 +88,8 @@ func description(server, text string) string {
 	return fmt.Sprintf("A tool of the MCP server %s, which describes it so: %s", tool.Quote(server, toolname.MaxBytes), tool.Quote(text, maxDescription))
 }
 
-// fingerprint changes with whatever a server says of a tool, and with where the server is. Of its secrets it tells nothing:
-// they may be renewed.
+// fingerprint changes when anything that a server says of a tool changes, or the server's address does. It does not depend on
+// the server's secrets, which may be renewed.
 func fingerprint(c *agentv1.McpServer, t *sdk.Tool) string {
 	address := []string{transportType(c), c.GetBaseUrl()}
 	if transportType(c) == Stdio {
@@ -97,13 +97,13 @@ func fingerprint(c *agentv1.McpServer, t *sdk.Tool) string {
 	}
 	raw, err := json.Marshal(map[string]any{"address": address, "tool": t}) // maps are written in the order of their keys
 	if err != nil {
-		return "" // of what came as JSON: it cannot fail
+		return "" // cannot happen: it was decoded from JSON
 	}
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }
 
-// parameters is a tool's schema, or one that takes any object where what the server gives is none of an object, or too long.
+// parameters is a tool's schema, or one that takes any object if the server's is too long or not the schema of an object.
 func parameters(schema any) json.RawMessage {
 	if m, ok := schema.(map[string]any); ok && m["type"] == "object" {
 		if raw, err := json.Marshal(m); err == nil && len(raw) <= maxParameters {

@@ -14,13 +14,13 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// grace is what a process has to end by itself once its input is closed, and again once it was asked to.
+// grace is how long a process may take to end by itself after its input was closed, and again after SIGTERM.
 const grace = time.Second
 
 // stdio is the transport of a server that is a process of ours.
 type stdio struct{ config *agentv1.McpServer }
 
-// Connect starts the process. It leads a group of its own, which ends as a whole.
+// Connect starts the process, in a process group of its own, which is ended as a whole.
 func (s stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	cmd := exec.Command(s.config.GetCommand(), s.config.GetArgs()...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME")}
@@ -44,14 +44,14 @@ func (s stdio) Connect(ctx context.Context) (sdk.Connection, error) {
 	}
 	p := &process{WriteCloser: input, cmd: cmd, output: output, exited: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // how it ended is nobody's concern
+		_ = cmd.Wait() // its exit status does not matter
 		close(p.exited)
 	}()
 	conn, err := (&sdk.IOTransport{Reader: io.NopCloser(output), Writer: p, MaxLineLength: maxAnswer}).Connect(ctx)
 	return &pipeConn{Connection: conn, process: p}, err
 }
 
-// startError is a process that never was.
+// startError says that a process could not be started.
 type startError struct{ cause error }
 
 func (e *startError) Error() string { return "mcp: start a process: " + e.cause.Error() }
@@ -67,10 +67,10 @@ type process struct {
 	once sync.Once
 }
 
-// Close ends the process and all that it started: it is told by its input's end, then asked, then killed.
+// Close ends the process and all that it started: it closes its input, then sends SIGTERM, then SIGKILL.
 func (p *process) Close() error {
 	p.once.Do(func() {
-		_ = p.WriteCloser.Close() // it may be closed by the process's end
+		_ = p.WriteCloser.Close() // it may be closed already, as the process has ended
 		if !p.ends() {
 			askGroup(p.cmd.Process)
 			p.ends()

@@ -10,7 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// convert returns what a server answered: its texts joined, the rest as artifacts.
+// convert turns a server's answer into a result: its texts joined, everything else as artifacts.
 func convert(got *sdk.CallToolResult) tool.Result {
 	if got.NeedsInput() {
 		return tool.Result{IsError: true, Text: "The tool asks for input of a person, which it cannot be given here."}

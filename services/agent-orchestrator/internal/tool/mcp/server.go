@@ -10,12 +10,12 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// server is one MCP server for the time of a run: its connection, and another where that broke.
+// server is one MCP server for the time of a run. If its connection breaks, it opens another.
 type server struct {
 	// static after construction
 	opts   *Options
 	config *agentv1.McpServer
-	// trusted says that what the server says of its tools counts.
+	// trusted says that the user trusts what the server says of its tools.
 	trusted bool
 
 	mu      sync.Mutex // held while connecting, so that calls wait for one connection
@@ -42,14 +42,14 @@ func (s *session) over() bool {
 }
 
 func (s *session) end() {
-	_ = s.Close() // what cannot be told to a server that is gone need not be
+	_ = s.Close() // fails if the server is gone, which does not matter
 	<-s.done
 	s.release()
 }
 
 func (s *server) newFlight() *flight { return &flight{http: transportType(s.config) != Stdio} }
 
-// session returns the connection, a new one where there is none or it is over. The error is an *Error.
+// session returns the connection, a new one if there is none or it has ended. The error is an *Error.
 func (s *server) session(ctx context.Context) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *server) drop() {
 	}
 }
 
-// connect takes at most the connect timeout. The connection outlives ctx: what reads from it is bound to release.
+// connect takes at most the connect timeout. The connection outlives ctx; session.end ends it.
 func (s *server) connect(ctx context.Context) (*session, error) {
 	if err := Check(s.config, s.opts.Guard, s.opts.Stdio); err != nil {
 		return nil, explain(ctx, &flight{}, err)

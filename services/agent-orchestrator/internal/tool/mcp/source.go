@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// connectTimeout is what all servers together may take at the start of a run.
+	// connectTimeout is how long all servers together may take at the start of a run.
 	connectTimeout = 10 * time.Second
 	// callTimeout is a server's (docs/protocols/zeus-agents.md#tools-of-a-request).
 	callTimeout = 1800 * time.Second
@@ -26,7 +26,7 @@ const (
 
 // Saved are the users' saved servers.
 type Saved interface {
-	// Servers returns the servers that the user's runs get without naming them.
+	// Servers returns the servers that all runs of the user have.
 	Servers(ctx context.Context, user ids.UserID) ([]Server, error)
 }
 
@@ -39,11 +39,11 @@ type Server struct {
 
 // Options of a [Source].
 type Options struct {
-	// Guard is the way to servers over HTTP; required.
+	// Guard connects to servers over HTTP; required.
 	Guard *netguard.Guard
 	// Saved may be nil.
 	Saved Saved
-	// Stdio lets users start processes on this machine: for a cluster of one person only.
+	// Stdio lets users start processes on this machine: only for a cluster that one person uses.
 	Stdio bool
 	// ConnectTimeout is for all servers together; 0 means 10 s.
 	ConnectTimeout time.Duration
@@ -121,7 +121,7 @@ const promptKind = "prompt of an MCP server"
 
 // part is what one server gives to a listing.
 type part struct {
-	server   *server // nil where it could not be reached
+	server   *server // nil if it could not be reached
 	tools    []tool.Tool
 	remarks  []tool.Remark
 	problems []string

@@ -65,11 +65,11 @@ func transport(config *agentv1.McpServer, guard *netguard.Guard) (sdk.Transport,
 		Endpoint: config.GetBaseUrl(), HTTPClient: client,
 		MaxEventSize:         -1, // the whole answer is bounded
 		MaxRetries:           2,
-		DisableStandaloneSSE: true, // nothing that a server says by itself is heeded
+		DisableStandaloneSSE: true, // messages that a server sends unasked are ignored
 	}, nil
 }
 
-// headers are the configured ones, but for those that are the protocol's; the key comes last.
+// headers are the configured ones, except those that the protocol itself sets; the key comes last.
 func headers(config *agentv1.McpServer) http.Header {
 	h := http.Header{}
 	for name, value := range config.GetHeaders() {
@@ -97,7 +97,7 @@ type httpTransport struct {
 func (t *httpTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	f := flightOf(r.Context())
 	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
-		// A server without the whole head can run nothing.
+		// A server that has not received the whole head cannot run anything.
 		WroteHeaders: func() { f.setSent(true) },
 	})
 	r = r.Clone(ctx)

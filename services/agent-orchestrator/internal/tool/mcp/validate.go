@@ -12,7 +12,7 @@ type Item struct{ Name, Description string }
 // Report is what a server has.
 type Report struct{ Tools, Prompts []Item }
 
-// Validate connects to a server, within the connect timeout, and tells what it has. The error is an *[Error].
+// Validate connects to a server, within the connect timeout, and lists its tools and prompts. The error is an *[Error].
 func (s *Source) Validate(ctx context.Context, config *agentv1.McpServer) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ConnectTimeout)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// callTimeout is how long one call may take, all its requests together.
+// callTimeout is how long one call may take, with all its requests.
 const callTimeout = 60 * time.Second
 
 // action is one thing that can be done at a provider.
@@ -21,7 +21,7 @@ type action struct {
 	run  func(ctx context.Context, c *client, args json.RawMessage) (tool.Result, error)
 }
 
-// actions are those of each provider.
+// actions are the actions of each provider.
 var actions = map[string][]action{
 	GitHub: githubActions, Gmail: gmailActions, GoogleDrive: driveActions, Slack: slackActions, Notion: notionActions,
 }
@@ -41,7 +41,7 @@ func writes[A any](name, description, properties string, required []string, run 
 	}
 	parameters, err := json.Marshal(schema)
 	if err != nil {
-		panic("oauth: the properties of " + name + " are no JSON") // at start, in every test
+		panic("oauth: the properties of " + name + " are not JSON") // at start, in every test
 	}
 	return action{
 		spec: tool.Spec{
@@ -103,18 +103,18 @@ func (b *bound) Call(ctx context.Context, in tool.Invocation) (tool.Result, erro
 
 func invalid(message string) error { return &tool.Failure{Outcome: tool.Invalid, Message: message} }
 
-// under joins segments that come from arguments, each escaped; one that would lead elsewhere is refused.
+// under joins path segments that come from arguments, each escaped; "", "." and ".." are refused.
 func under(prefix string, segments ...string) (string, error) {
 	for _, s := range segments {
 		if s == "" || s == "." || s == ".." {
-			return "", invalid("an identifier is empty, or no identifier")
+			return "", invalid("an identifier must not be empty, \".\" or \"..\"")
 		}
 		prefix += "/" + url.PathEscape(s)
 	}
 	return prefix, nil
 }
 
-// query builds a query of what is not empty.
+// query builds a query of the parameters that are not empty.
 func query(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -125,7 +125,7 @@ func query(pairs ...string) url.Values {
 	return q
 }
 
-// within keeps a number of items within what a provider takes.
+// within limits a number of items to what a provider allows.
 func within(n, deflt, most int) int {
 	if n <= 0 {
 		return deflt
@@ -133,7 +133,7 @@ func within(n, deflt, most int) int {
 	return min(n, most)
 }
 
-// show returns a value as the model is told it: compact JSON, as it is written, not for HTML.
+// show returns a value as the model gets it: compact JSON, without escapes for HTML.
 func show(v any) tool.Result {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

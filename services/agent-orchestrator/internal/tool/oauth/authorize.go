@@ -13,10 +13,10 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 )
 
-// maxScopes bounds what a request may ask for, in bytes.
+// maxScopes bounds the scopes of a request, in bytes.
 const maxScopes = 4 << 10
 
-// Validate reports pages that a code must not travel to.
+// Validate reports pages to which a code must not be sent.
 func (c Config) Validate() error {
 	var problems []error
 	for _, page := range c.RedirectURIs {
@@ -34,7 +34,7 @@ func (c Config) Validate() error {
 	return errors.Join(problems...)
 }
 
-// CheckRedirect refuses pages that were not configured: whoever gets a code there could use it.
+// CheckRedirect refuses pages that were not configured: another page could use the code that it gets.
 func (s *Source) CheckRedirect(page string) error {
 	if page == "" {
 		return errs.New(errs.InvalidArgument, "redirect_uri is required")
@@ -45,8 +45,8 @@ func (s *Source) CheckRedirect(page string) error {
 	return errs.New(errs.InvalidArgument, "redirect_uri is not one of OAUTH_REDIRECT_URIS")
 }
 
-// samePage compares byte by byte (RFC 6749, section 3.1.2.3), but for the port of a loopback address, which programs on a user's
-// machine do not choose (RFC 8252, section 7.3).
+// samePage compares byte by byte (RFC 6749, section 3.1.2.3), except for the port of a loopback address, which programs on a
+// user's machine cannot choose in advance (RFC 8252, section 7.3).
 func samePage(allowed, page string) bool {
 	if allowed == page {
 		return true
@@ -61,13 +61,14 @@ func samePage(allowed, page string) bool {
 	return a.String() == p.String()
 }
 
-// loopback reports whether a page is on this machine, by an address: a name may be made to mean another.
+// loopback reports whether a page's host is a loopback address. A name does not count: it can be made to resolve elsewhere.
 func loopback(u *url.URL) bool {
 	ip := net.ParseIP(u.Hostname())
 	return ip != nil && ip.IsLoopback()
 }
 
-// NewVerifier returns the secret that binds a code to who asked for it, "" where the provider knows no such thing (RFC 7636).
+// NewVerifier returns a new PKCE code verifier (RFC 7636), which binds a code to the one who asked for it; "" if the provider has
+// no PKCE.
 func (s *Source) NewVerifier(name string) string {
 	if p := s.providers[name]; p == nil || !p.pkce {
 		return ""
@@ -75,7 +76,7 @@ func (s *Source) NewVerifier(name string) string {
 	return oauth2.GenerateVerifier()
 }
 
-// AuthorizationURL is where the user's browser is to be sent. Errors: [errs.InvalidArgument].
+// AuthorizationURL returns the address to which the user's browser is sent. Errors: [errs.InvalidArgument].
 func (s *Source) AuthorizationURL(name, redirectURI, state, verifier string, scopes []string) (string, error) {
 	p := s.providers[name]
 	if p == nil {
@@ -101,7 +102,7 @@ func (s *Source) AuthorizationURL(name, redirectURI, state, verifier string, sco
 	return c.AuthCodeURL(state, also...), nil
 }
 
-// ready refuses a provider that this installation is not known to.
+// ready refuses a provider for which this installation has no client id or secret.
 func (p *provider) ready() error {
 	if p.creds.ClientID == "" || p.creds.ClientSecret == "" {
 		return errs.New(errs.InvalidArgument, "%s is not set up here: %sCLIENT_ID and %sCLIENT_SECRET are missing", p.title, p.env, p.env)

@@ -19,7 +19,7 @@ import (
 // maxReply bounds what is read of an answer, in bytes.
 const maxReply = 16 << 20
 
-// client asks one provider for one user.
+// client sends requests to one provider for one user.
 type client struct {
 	// static after construction
 	source   *Source
@@ -36,12 +36,12 @@ type request struct {
 	body   []byte
 }
 
-// answerError is an answer that says no: the model is told of it.
+// answerError is an answer that reports an error, which the model is told.
 type answerError struct{ message string }
 
 func (e *answerError) Error() string { return e.message }
 
-// reply is an answer that says yes.
+// reply is an answer that reports success.
 type reply struct {
 	contentType string
 	body        []byte
@@ -66,7 +66,7 @@ func (c *client) send(ctx context.Context, method, path string, body any) (*repl
 	return c.do(ctx, request{method: method, path: path, body: raw, header: map[string]string{"Content-Type": "application/json; charset=utf-8"}})
 }
 
-// do sends a request, and again with a fresh token where the first was refused. The error is an *answerError or a
+// do sends a request, and sends it again with a fresh token if the first was refused. The error is an *answerError or a
 // *tool.Failure.
 func (c *client) do(ctx context.Context, r request) (*reply, error) {
 	token := c.grant.access(ctx)
@@ -136,7 +136,7 @@ func (c *client) lost(ctx context.Context, sent bool) error {
 	return f
 }
 
-// refused says what a status means.
+// refused returns the error that a status means.
 func (c *client) refused(r request, status int, header http.Header, body []byte) error {
 	who := c.provider.title
 	switch {

@@ -16,7 +16,7 @@ const (
 	Notion      = "notion"
 )
 
-// Credentials are what a provider knows this installation by (docs/protocols/zeus-agents.md#oauth).
+// Credentials identify this installation to a provider (docs/protocols/zeus-agents.md#oauth).
 type Credentials struct {
 	ClientID     string        `conf:"client-id" env:"CLIENT_ID" help:"client id of the OAuth application"`
 	ClientSecret config.Secret `conf:"client-secret" env:"CLIENT_SECRET" help:"its secret"`
@@ -56,7 +56,7 @@ type provider struct {
 	env   string // prefix of its variables
 	// tokenURL is where codes and refresh tokens are exchanged, api where calls go.
 	tokenURL, api string
-	// authURL is where users agree, scopes what they are asked for where a request names none, ask what else is said there.
+	// authURL is the page where users agree, scopes are the scopes if a request names none, ask are more parameters of authURL.
 	authURL string
 	scopes  []string
 	ask     map[string]string
@@ -64,7 +64,7 @@ type provider struct {
 	pkce bool
 	// basic says that the exchange is JSON with the credentials in Authorization, not a form that holds them.
 	basic bool
-	// header goes with every call beside the token.
+	// header is sent with every call beside the token.
 	header map[string]string
 }
 
@@ -103,7 +103,7 @@ func (c Config) providers() map[string]*provider {
 	}
 }
 
-// CheckProvider refuses a name that is none of the providers'.
+// CheckProvider refuses a name that is not one of the providers.
 func CheckProvider(name string) error {
 	switch name {
 	case GitHub, Gmail, GoogleDrive, Slack, Notion:

@@ -4,13 +4,13 @@
 //
 // What it promises:
 //
-//   - A code is exchanged for who began the authorization only: on a page that was configured, and with a secret of ours where
-//     the provider knows such (PKCE).
+//   - A code is exchanged only for the user who began the authorization: with a configured page, and with a secret of ours if
+//     the provider supports it (PKCE).
 //   - A token goes to its provider's own origin and nowhere else, and is in no error and no log.
-//   - A token that has expired is refreshed before a call, and once after a 401; the new one is kept with the user's saved
-//     configuration. Two pods that refresh at once both go on with the token that won.
+//   - A token is refreshed before a call if it has expired, and once after a 401; the new one is stored with the user's saved
+//     configuration. If two pods refresh at once, one token is stored, and a pod whose own refresh failed uses it.
 //   - A call is sent once. It is sent again only after a 401, which says that it did not run.
-//   - What a provider answers is cut down to what an agent needs. An error of the provider is an answer; a call that was not
-//     answered says whether it may have run.
-//   - Identifiers in arguments are one segment of a path: they lead to no other endpoint.
+//   - Of a provider's answer an agent gets only what it needs. An error of the provider is an answer; the error of a call that
+//     was not answered says whether it may have run.
+//   - An identifier in the arguments is always one segment of a path, so it cannot reach another endpoint.
 package oauth

@@ -121,8 +121,8 @@ func driveUpload(ctx context.Context, c *client, in struct {
 	return show(made), err
 }
 
-// related is a file with its description (RFC 2387). The boundary comes from the content, so that equal files are sent in
-// equal bytes and nobody can have written it into one.
+// related is a file with its description (RFC 2387). The boundary is a hash of the content, so that equal files are sent as
+// equal bytes, and no file can contain its own boundary.
 func related(head []byte, content string) ([]byte, string, error) {
 	sum := sha256.Sum256([]byte(content))
 	var b bytes.Buffer

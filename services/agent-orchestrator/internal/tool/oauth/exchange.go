@@ -27,8 +27,8 @@ type Token struct {
 	Expires time.Time // zero for never
 }
 
-// Exchange turns an authorization code into a token; verifier is that of its authorization, or "". Errors: [errs.InvalidArgument], also where the provider does not
-// take the code, and [errs.AgentUnavailable] where it cannot be asked.
+// Exchange turns an authorization code into a token; verifier is that of its authorization, or "". Errors:
+// [errs.InvalidArgument], also if the provider refuses the code, and [errs.AgentUnavailable] if it cannot be reached.
 func (s *Source) Exchange(ctx context.Context, name, code, redirectURI, verifier string) (Token, error) {
 	if err := CheckProvider(name); err != nil {
 		return Token{}, err
@@ -103,8 +103,8 @@ func tokenRequest(ctx context.Context, p *provider, fields map[string]string) (*
 	return r, nil
 }
 
-// readToken reads what the five answer: all have access_token where all went well; GitHub and Slack tell of errors with
-// status 200.
+// readToken reads the answers of all five: they have access_token on success; GitHub and Slack report errors with status
+// 200.
 func readToken(p *provider, status int, body []byte) (Token, error) {
 	var reply struct {
 		AccessToken  string          `json:"access_token"`
@@ -112,7 +112,7 @@ func readToken(p *provider, status int, body []byte) (Token, error) {
 		ExpiresIn    float64         `json:"expires_in"`
 		OK           *bool           `json:"ok"`    // Slack
 		Error        json.RawMessage `json:"error"` // a string
-		AuthedUser   struct {        // Slack, where only a user's scopes were asked for
+		AuthedUser   struct {        // Slack, if only a user's scopes were asked for
 			AccessToken  string  `json:"access_token"`
 			RefreshToken string  `json:"refresh_token"`
 			ExpiresIn    float64 `json:"expires_in"`
@@ -134,7 +134,7 @@ func readToken(p *provider, status int, body []byte) (Token, error) {
 	return t, nil
 }
 
-// code is a provider's own word for an error, if it is one word.
+// code is the provider's own error code, if it is one word.
 func code(raw json.RawMessage, status int) string {
 	var word string
 	if json.Unmarshal(raw, &word) == nil && word != "" && len(word) < 64 && !strings.ContainsAny(word, " \n") {

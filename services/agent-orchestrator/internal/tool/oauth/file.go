@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
-// file is a file's content for the model: text as it is, anything else as an artifact.
+// file gives the model a file's content: text as it is, anything else as an artifact.
 func file(name string, r *reply) tool.Result {
 	if utf8.Valid(r.body) && !strings.Contains(string(r.body), "\x00") {
 		return tool.Result{Text: string(r.body)}

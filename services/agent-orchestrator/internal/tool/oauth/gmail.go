@@ -48,7 +48,7 @@ type gmailPart struct {
 
 type gmailHeader struct{ Name, Value string }
 
-// gmailView is a mail as the model is told of it.
+// gmailView is a mail as the model gets it.
 type gmailView struct {
 	ID       string `json:"id"`
 	ThreadID string `json:"thread_id"`
@@ -77,7 +77,7 @@ func (m gmailMessage) view() gmailView {
 	return v
 }
 
-// text returns the first part of a type, however deep.
+// text returns the text of the first part of a type, at any depth.
 func (p gmailPart) text(mimeType string) string {
 	if p.MIMEType == mimeType && p.Filename == "" {
 		if raw, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(p.Body.Data, "=")); err == nil {
@@ -160,8 +160,8 @@ type gmailIn struct {
 	Thread  string `json:"thread_id"`
 }
 
-// message is the mail as Gmail takes it: RFC 5322, in base64url. Addresses are parsed and written anew, the subject is
-// encoded and the body is base64, so that no argument becomes a header.
+// message is the mail as Gmail takes it: RFC 5322, in base64url. Addresses are parsed and formatted again, the subject is
+// encoded and the body is base64, so that no argument can add a header.
 func (in gmailIn) message() (map[string]string, error) {
 	var m strings.Builder
 	for _, h := range [][2]string{{"To", in.To}, {"Cc", in.CC}} {

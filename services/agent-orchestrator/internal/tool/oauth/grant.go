@@ -9,7 +9,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// early is how long before its end a token is refreshed.
+// early is how long before its expiry a token is refreshed.
 const early = time.Minute
 
 // grant is a user's token at one provider, kept fresh.
@@ -36,8 +36,8 @@ func tokenOf(g *agentv1.OAuthGrant) Token {
 	return t
 }
 
-// access returns a token to use, refreshed where its time is over and that is possible. A token that could not be refreshed
-// is used as it is: the provider's 401 says the rest.
+// access returns a token to use, refreshed if it has expired and can be refreshed. A token that could not be refreshed is
+// used as it is: the provider answers 401 if it does not accept it.
 func (g *grant) access(ctx context.Context) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -47,7 +47,7 @@ func (g *grant) access(ctx context.Context) string {
 	return g.token.Access
 }
 
-// after401 returns another token than the one that was refused, or false where there is none.
+// after401 returns another token than the one that was refused, or false if there is none.
 func (g *grant) after401(ctx context.Context, refused string) (string, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,7 +77,7 @@ func (g *grant) renew(ctx context.Context) {
 	}
 }
 
-// reread takes the saved token, which another pod may have refreshed at the same moment.
+// reread loads the saved token, which another pod may have refreshed at the same time.
 func (g *grant) reread(ctx context.Context) {
 	if g.saved == nil {
 		return

@@ -25,7 +25,7 @@ var notionActions = []action{
 		`{"page_id":{"type":"string"},`+notionText+`}`, []string{"page_id", "content"}, notionAppend),
 }
 
-// notionPage is a page or database. What its properties are its owner decides.
+// notionPage is a page or database. Its owner decides which properties it has.
 type notionPage struct {
 	Object     string          `json:"object"`
 	ID         string          `json:"id"`
@@ -191,7 +191,7 @@ func notionAppend(ctx context.Context, c *client, in struct {
 	return tool.Result{Text: "Appended."}, nil
 }
 
-// What Notion takes at most: blocks of a request, characters of a piece of text.
+// Notion's limits: blocks of a request, characters of a piece of text.
 const notionBlocks, notionChars = 100, 2000
 
 func notionParagraphs(content string) ([]any, error) {

@@ -31,7 +31,7 @@ type slackReply struct {
 
 func (s *slackReply) head() *slackReply { return s }
 
-// slackRead decodes an answer, and turns one that says no into an error.
+// slackRead decodes an answer, and returns an error for one that reports an error.
 func slackRead(r *reply, into interface{ head() *slackReply }) error {
 	if err := r.decode(into); err != nil {
 		return err

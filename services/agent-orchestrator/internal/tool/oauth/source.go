@@ -17,10 +17,10 @@ const userAgent = "hecaton"
 
 // Saved are the users' saved grants.
 type Saved interface {
-	// Grants returns those that the user's runs get without naming them.
+	// Grants returns the grants that all runs of the user have.
 	Grants(ctx context.Context, user ids.UserID) ([]*agentv1.OAuthGrant, error)
-	// Rotate keeps a token that took the place of the one with this refresh token. It does nothing where the user's grant
-	// has another by now.
+	// Rotate stores a token that replaces the one with this refresh token. It does nothing if the user's grant has another
+	// token by now.
 	Rotate(ctx context.Context, user ids.UserID, provider, oldRefresh string, token Token) error
 }
 
@@ -67,11 +67,11 @@ func New(o Options) (*Source, error) {
 	return s, nil
 }
 
-// Close lets go of idle connections.
+// Close closes idle connections.
 func (s *Source) Close() { s.guard.Close() }
 
-// Tools returns the tools of the providers for which the request brings a grant, or the user has saved one; the request's
-// comes first. Nothing is asked of a provider before a tool is called.
+// Tools returns the tools of the providers for which the request has a grant, or the user has saved one; the request's grant
+// is used if there are both. No provider is asked before a tool is called.
 func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, error) {
 	var listing tool.Listing
 	seen := map[string]bool{}
