@@ -40,8 +40,8 @@ func (a *App) leave() {
 
 // drain is what the end of the program begins with:
 //
-//  1. The connections leave, as the job says, while requests and calls are served as ever.
-//  2. The listeners close. Requests and calls in progress finish, whoever they wait for.
+//  1. The job closes the connections one after the other, while requests and calls are served.
+//  2. The listeners close. Requests and calls in progress finish.
 //  3. What is left at the end of the grace period is given up, and still told so.
 //
 // See docs/architecture.md#drain.

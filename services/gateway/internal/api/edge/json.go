@@ -36,7 +36,7 @@ func ReadBody(r *http.Request) (body []byte, err error) {
 	return body, BodyError(err)
 }
 
-// BodyError is what a client hears of an error of its body.
+// BodyError returns the error that a client is told when its body could not be read.
 func BodyError(err error) error {
 	if err == nil {
 		return nil

@@ -173,7 +173,7 @@ func (h *Holder) detach(ctx context.Context, n *hub.Node) {
 // cancellations and fences find it, and its calls still come here, to be refused, until its next holder has joined.
 func (h *Holder) Retire(n *hub.Node) { n.Retired.Store(true) }
 
-// supersede ends a connection whose name a later one of this pod took.
+// supersede ends a connection whose name a later connection of this pod has taken.
 func (h *Holder) supersede(old *hub.Node) {
 	if old == nil {
 		return
@@ -182,8 +182,8 @@ func (h *Holder) supersede(old *hub.Node) {
 	old.Conn.Close(conn.Superseded)
 }
 
-// register asks the registry for an epoch. Where the registry is away the node comes in all the same, under the epoch it
-// has or a provisional one, that of the moment at which it asked; the next heartbeats register it.
+// register asks the registry for an epoch. Where the registry is away the node is served under the epoch that it
+// has, or under a provisional one, that of the moment at which it asked; the next heartbeats register it.
 func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo, epoch ids.Epoch) (ids.Epoch, error) {
 	own := epoch
 	if own == 0 {
@@ -219,7 +219,7 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 	return h.unregistered(n, own, errors.New(r.GetError())), nil
 }
 
-// unregistered holds a node that the registry could not store, for now.
+// unregistered serves a node that the registry could not store yet.
 func (h *Holder) unregistered(n *hub.Node, epoch ids.Epoch, why error) ids.Epoch {
 	h.Logger.Warn("a node is served although the registry does not know it yet", "error", why)
 	n.Unregistered.Store(true)

@@ -91,8 +91,8 @@ const (
 	fenceRefused = "refused"
 )
 
-// fenced is the old holder's side: it leaves before it answers, unless its own connection is the later one. A node whose
-// registration is on its way does not know yet, and answers when it does.
+// fenced is the old holder's side: it gives the node up before it answers, unless its own connection is the later one. While its
+// registration is on its way it does not know which is later, and answers once it does.
 func (h *Holder) fenced(key ids.Node, m *nats.Msg) {
 	later, err := parseRank(m.Data)
 	if err != nil {

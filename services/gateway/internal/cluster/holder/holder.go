@@ -16,8 +16,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 )
 
-// inbox is how many messages of nodes' subjects may wait for the dispatcher. It never blocks, so this is a matter of
-// microseconds; the bus drops what does not fit, and routers then take the pod for lost.
+// inbox is how many messages of nodes' subjects may wait for the dispatcher. The dispatcher never blocks, so they wait for
+// microseconds. The bus drops what does not fit, and routers then take the pod for lost.
 const inbox = 16 << 10
 
 // Registry is what a Holder needs of the node registry.
@@ -36,7 +36,7 @@ type Config struct {
 	Links *peer.Links
 	// MaxFrame bounds a request frame, in bytes.
 	MaxFrame int
-	// Attached hears how long it took from a node's connection until every pod could call it.
+	// Attached is called with the time from a node's connection until every pod could call it.
 	Attached func(took time.Duration)
 	Tracing  *obs.Tracing // nil makes no spans
 	Logger   *slog.Logger
@@ -114,8 +114,8 @@ func (h *Holder) serve() {
 	}
 }
 
-// settle returns once everything has come that was sent before the last subscriptions ended, and has been dispatched: what is
-// on its way when the bus closes is lost.
+// settle returns once everything that was sent before the last subscriptions ended has arrived and has been dispatched:
+// messages that are on their way when the bus closes are lost.
 func (h *Holder) settle() {
 	ctx, cancel := context.WithTimeout(h.life, fenceTimeout)
 	defer cancel()

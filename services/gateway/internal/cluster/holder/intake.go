@@ -51,7 +51,7 @@ func (in *intake) expect(b *bus.Conn, reply string, size, limit int, p incoming)
 	in.open[in.next] = &p
 	subject := in.prefix + strconv.FormatUint(in.next, 10)
 	if err := b.PublishMsg(envelope.Reply(reply, envelope.Intake, []byte(subject))); err != nil {
-		delete(in.open, in.next) // nobody can answer; the caller hears from its own side of the bus
+		delete(in.open, in.next) // the caller cannot be reached; its own pod tells it
 	}
 }
 

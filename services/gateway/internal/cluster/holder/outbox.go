@@ -37,7 +37,7 @@ type kept struct {
 	deadline time.Time
 }
 
-// keep stores a copy; over the limit the answer is lost, and the router says that the outcome is unknown.
+// keep stores a copy. Beyond the limit the answer is lost, and the router reports an unknown outcome.
 func (o *outbox) keep(m *nats.Msg, deadline time.Time) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,7 +49,7 @@ func (o *outbox) keep(m *nats.Msg, deadline time.Time) {
 	o.kept = append(o.kept, kept{m, deadline})
 }
 
-// take empties the outbox of what is still wanted.
+// take empties the outbox and returns what is still waited for.
 func (o *outbox) take() []kept {
 	o.mu.Lock()
 	defer o.mu.Unlock()

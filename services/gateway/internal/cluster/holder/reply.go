@@ -15,7 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
-// busReply is the sink of a call that came over the bus: what it hears goes to the call's reply subject.
+// busReply is the sink of a call that came over the bus: what it is told goes to the call's reply subject.
 type busReply struct {
 	h        *Holder
 	subject  string

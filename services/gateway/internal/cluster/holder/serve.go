@@ -77,7 +77,7 @@ func (h *Holder) retired(key ids.Node) bool {
 }
 
 // Deliver starts a call at a node of this pod. It reports whether the node is here, by the connection that is meant; if not,
-// sink hears nothing.
+// the sink is told nothing.
 func (h *Holder) Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) bool {
 	n := h.Hub.Find(key)
 	if n == nil || c.Epoch != 0 && c.Epoch != n.Epoch() {
@@ -196,7 +196,7 @@ func (h *Holder) Sweep(nodes []*hub.Node, now time.Time) {
 }
 
 const (
-	// keepalive is how often a caller hears of a call that goes on: routers take silence of 5 s for a lost holder.
+	// keepalive is how often a router is told that a call goes on: it takes a silence of 5 s for a lost holder.
 	keepalive = 2 * time.Second
 	// callerGrace is how long after its deadline a call waits for its caller to give it up.
 	callerGrace = 2 * time.Second

@@ -79,7 +79,7 @@ func (r *Router) Refused(span trace.Span, began time.Time, err error) {
 	}
 }
 
-// Start sends a tool call to a chosen node. Whatever becomes of it, sink hears of it, possibly before Start returns.
+// Start sends a tool call to a chosen node. The sink is told what becomes of it, possibly before Start returns.
 func (r *Router) Start(req Request, node ids.NodeID, sink calls.Sink) *Pending {
 	id := ids.NewCallID()
 	data := envelope.ToolCall(string(id), req.Tool, req.Arguments, string(req.Session))
@@ -102,7 +102,7 @@ type Relayed struct {
 	Deadline time.Time
 }
 
-// Relay sends a request to a chosen node as it is. Whatever becomes of it, sink hears of it, possibly before Relay returns.
+// Relay sends a request to a chosen node as it is. The sink is told what becomes of it, possibly before Relay returns.
 func (r *Router) Relay(req Relayed, sink calls.Sink) *Pending {
 	env := envelope.Call{ID: ids.NewCallID(), Deadline: req.Deadline, Kind: codec.Relayed, Type: req.Type}
 	p := r.newPending(req.Node, &env, sink)

@@ -142,7 +142,7 @@ func (p *Pending) count(err *errs.Error) {
 	}
 }
 
-// finish closes the one door through which a call ends, and reports whether it was open.
+// finish ends the call, once, and reports whether it was still open.
 func (p *Pending) finish() bool {
 	p.mu.Lock()
 	if p.over {

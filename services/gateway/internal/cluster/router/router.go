@@ -34,7 +34,7 @@ const (
 
 // Local reaches the nodes of this pod.
 type Local interface {
-	// Deliver starts a call and reports whether the node is here, by the connection that is meant; if not, sink hears nothing.
+	// Deliver starts a call and reports whether the node is here, by the connection that is meant; if not, the sink is told nothing.
 	Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) bool
 	// Cancel gives a call up and reports whether it was open here.
 	Cancel(key ids.Node, id ids.CallID, reason string) bool
@@ -57,7 +57,7 @@ type Config struct {
 	Directory Directory
 	// MaxFrame bounds a request frame, MaxReply an answer that comes in chunks; in bytes.
 	MaxFrame, MaxReply int
-	// CallEnded hears of every call's end: its span, its error, nil where it was answered, and how long it took.
+	// CallEnded is called at every call's end with its span, its error, nil where it was answered, and how long it took.
 	CallEnded func(span trace.Span, err *errs.Error, took time.Duration)
 	Tracing   *obs.Tracing // nil makes no spans
 	Logger    *slog.Logger
@@ -184,8 +184,8 @@ func (r *Router) heard(m *nats.Msg) {
 	}
 }
 
-// sweep finds the calls whose holder fell silent. While this pod itself is off the bus it hears nobody, so then silence
-// means nothing.
+// sweep finds the calls whose holder fell silent. While this pod itself is off the bus it hears from nobody, so
+// silence means nothing then.
 func (r *Router) sweep() {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()

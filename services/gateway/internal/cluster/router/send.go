@@ -68,7 +68,7 @@ func (r *Router) taken(ctx context.Context, p *Pending, w *waiter, taken <-chan 
 	}
 }
 
-// plain keeps a nil *errs.Error from becoming an error that is not nil.
+// plain keeps a nil *errs.Error from becoming a non-nil error.
 func plain(e *errs.Error) error {
 	if e == nil {
 		return nil

@@ -84,7 +84,7 @@ func (s *nodeSession) Take(m codec.Message, b *frame.Buffer) (asked bool) {
 	return false
 }
 
-// taskComplete tells every web client of the user, and whoever waits for the workflow.
+// taskComplete tells every web client of the user, and the caller that waits for the workflow.
 func (s *nodeSession) taskComplete(b *frame.Buffer) (asked bool) {
 	if err := s.zeus.Fanout.ToAll(fanout.User(s.c.User), workflowComplete(b.Bytes())); err != nil {
 		s.zeus.Logger.Warn("web clients on other pods did not hear of a workflow's end", "error", err)

@@ -20,7 +20,7 @@ type Call struct {
 	Name string
 }
 
-// Status is what a caller hears while a call is not over.
+// Status is what a caller is told while a call is not over.
 type Status uint8
 
 const (
@@ -32,8 +32,8 @@ const (
 	Working
 )
 
-// Sink hears of one call. Its methods must not block, and may be called from several goroutines at once: Done comes
-// exactly once, and what comes after it is out of date.
+// Sink is told what becomes of one call. Its methods must not block, and may be called from several goroutines at once: Done
+// is called exactly once, and whatever comes after it is out of date.
 type Sink interface {
 	Status(Status)
 	// Progress takes the params of a notifications/progress; valid during the call only.

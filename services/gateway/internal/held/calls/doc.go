@@ -1,4 +1,4 @@
-// Package calls keeps the calls at one node: who waits for a place, what is running, whose answer came.
+// Package calls keeps the calls at one node: those that wait for a place, those that run, and how each ends.
 //
 // A [Table] belongs to one connection. It lets at most max_concurrent_tasks calls run, queues the rest in order of
 // arrival up to [MaxWaiting], and tells each call's [Sink] exactly once how it ended. It never sends a call twice, and

@@ -78,7 +78,7 @@ func (t *Table) SetPlaces(n int) {
 	told.tell()
 }
 
-// Start takes a call. Whatever becomes of it, sink hears of it.
+// Start takes a call. The sink is told what becomes of it.
 func (t *Table) Start(c Call, sink Sink) {
 	e := &entry{Call: c, sink: sink, heard: time.Now()}
 	t.mu.Lock()
@@ -229,7 +229,7 @@ func (t *Table) Progress(id ids.CallID, params []byte) bool {
 }
 
 // Cancel gives up a call. One that waits ends as not delivered. Where it runs, the node is told, and its place is free once the
-// node answers or after [CancelGrace]. Its sink hears nothing more. Cancel reports whether the call was
+// node answers or after [CancelGrace]. Its sink is told nothing more. Cancel reports whether the call was
 // open.
 func (t *Table) Cancel(id ids.CallID, reason string) bool {
 	t.mu.Lock()

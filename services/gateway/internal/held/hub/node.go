@@ -30,7 +30,7 @@ type Node struct {
 
 	// Unregistered is set while the registry does not know the node, or not what the node last said of itself.
 	Unregistered atomic.Bool
-	// Retired is set once the node is about to leave the pod, which refuses calls of other pods then.
+	// Retired is set once the node is about to leave the pod, which then refuses new calls to it from other pods.
 	Retired atomic.Bool
 
 	// Owned by the holder: Life is held while the node's place in the cluster changes.
@@ -85,7 +85,7 @@ func (n *Node) Load() (nodev1.NodeStatus, int32) {
 	return nodev1.NodeStatus(v >> 32), int32(v)
 }
 
-// SetLoad notes what a heartbeat said; the registry hears of it if it was news.
+// SetLoad notes what a heartbeat said; a change goes to the registry with the next heartbeat.
 func (n *Node) SetLoad(s nodev1.NodeStatus, tasks int32) {
 	v := int64(s)<<32 | int64(uint32(tasks))
 	if n.load.Swap(v) != v {

@@ -36,7 +36,7 @@ func (c *Client) PingIfDue(now time.Time, every time.Duration) {
 	c.ping.ifDue(now, every, c.Conn, c.Reader)
 }
 
-// BeatDue reports whether the registry should hear of the node now, and notes that it will: after a change, and every so
+// BeatDue reports whether a heartbeat of the node should go to the registry now, and counts it as sent: after a change, and every so
 // often while the node shows signs of life. The first heartbeat comes at a random moment of the interval: otherwise nodes that
 // connected together, as after another pod's end, would be reported together for as long as they stay. It belongs to the
 // pod's pulse.
@@ -64,5 +64,5 @@ func (n *Node) BeatDue(now time.Time, every time.Duration) bool {
 // together.
 func lastTurn(first, now, every int64) int64 { return now - (now-first)%every }
 
-// MissBeat notes that the registry did not hear of the node after all.
+// MissBeat notes that the heartbeat did not reach the registry, so that it is sent again.
 func (n *Node) MissBeat() { n.news.Store(true) }

@@ -2,7 +2,7 @@
 //
 // What it promises:
 //
-//   - A [Job] runs once, whoever asks first: the admin port or the end of the program. Who asks again joins it.
+//   - A [Job] runs once, whether the admin port or the end of the program starts it. A second request joins it.
 //   - It first waits until load balancers have noticed. Then it takes the connections in random order: each gets no new
 //     calls, finishes what it runs, and is told to connect again elsewhere.
 //   - The pace ([Pace]) spreads the reconnections in time: a handful is not held up, and thousands do not come in a burst.

@@ -20,7 +20,7 @@ func (l *Limiter) Request(r *http.Request, user ids.UserID, serve func() error) 
 	return serve()
 }
 
-// meter has a body paid for as it comes: what it announced may be no word of truth.
+// meter counts a body against the user's limit as it arrives: its announced length may be false.
 type meter struct {
 	io.ReadCloser
 	account *Account

@@ -70,7 +70,7 @@ func (l *Limiter) share() {
 			l.forget(time.Now()) // lists who holds places
 			ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 			defer cancel()
-			l.shareAll(ctx, 0) // what is held by whoever is still here ends with the pod
+			l.shareAll(ctx, 0) // the pod's places are given back when it ends
 			return
 		}
 		resume, wake = nil, l.wake
@@ -123,7 +123,7 @@ func (l *Limiter) shareSome(ctx context.Context, accounts []*Account, ttl time.D
 	return !failed
 }
 
-// report is what the registry is told of an account, and who waits for its answer.
+// report is what the registry is told about an account, and the requests that wait for its answer.
 type report struct {
 	use     *nodev1.UserUse
 	spent   []limit

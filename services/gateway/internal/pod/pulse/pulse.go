@@ -18,7 +18,7 @@ import (
 
 const (
 	every = time.Second
-	// beatEvery is how often the registry hears of a node whose state does not change. A node is forgotten there after
+	// beatEvery is how often a heartbeat of a node whose state does not change goes to the registry. A node is forgotten there after
 	// 60 s, and a beat that did not get through is repeated every second: the registry may be away for half a minute. Half
 	// of what presence costs Redis would be gained or lost with half or twice of it (docs/scaling.md).
 	beatEvery = 30 * time.Second
@@ -47,7 +47,7 @@ type Config struct {
 	PingEvery time.Duration
 	// SilenceLimit ends the connection of a node that sent nothing for so long (docs/protocols/zeus-nodes.md#heartbeat: 60 s).
 	SilenceLimit time.Duration
-	// Batch hears how many nodes' heartbeats go to the registry together.
+	// Batch is called with the number of nodes whose heartbeats go to the registry together.
 	Batch  func(nodes int)
 	Logger *slog.Logger
 }

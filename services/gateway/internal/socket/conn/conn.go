@@ -43,7 +43,7 @@ func (c *Config) messages() websocket.MessageType {
 // ErrClosed is returned by Send once the connection is ending: the frame was not written.
 var ErrClosed = errors.New("conn: closed")
 
-// Note hears of the moment at which a frame's bytes may reach the socket. Writing is called under the connection's lock
+// Note is told when a frame's bytes may begin to reach the socket. Writing is called under the connection's lock
 // and before [Conn.Close] takes effect: once Close has returned, no further frame begins.
 type Note interface{ Writing() }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// pacer slows a client that floods: what is over the limit of one second is read in the next, so that the flood waits in
-// the client's own socket. It belongs to the reader.
+// pacer slows down a client that sends too many frames: those beyond the limit of one second are read in the next, so that they
+// wait in the client's own socket. It belongs to the reader.
 type pacer struct {
 	limit int // frames a second; 0 means no limit
 

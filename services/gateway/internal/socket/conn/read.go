@@ -11,7 +11,7 @@ import (
 type Handler func(*frame.Buffer) (asked bool)
 
 // Serve reads until the connection ends, and hands each frame to handle, one after the other. It does not wait:
-// done hears why the connection ended, after everything that belongs to it has ended. ctx bounds waits that are not the
+// done is called with the reason why the connection ended, after everything that belongs to it has ended. ctx bounds waits that are not the
 // socket's; it does not end the connection.
 func (c *Conn) Serve(ctx context.Context, handle Handler, done func(Reason)) {
 	r := &reader{Conn: c, ctx: ctx, handle: handle, done: done, pacer: pacer{limit: c.cfg.MaxControlRate}}

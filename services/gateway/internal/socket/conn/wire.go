@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// corkLimit is how many bytes are gathered before they are written all the same.
+// corkLimit is how many bytes are gathered at most before they are written.
 const corkLimit = 32 << 10
 
 var corks = sync.Pool{New: func() any { b := make([]byte, 0, corkLimit); return &b }}
