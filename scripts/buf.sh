@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs buf in the protos' directory with google/api beside them, which no registry has to serve: they come with a Go
-# module. Usage: scripts/buf.sh [-C <other protos' directory>] <buf arguments>
+# Runs buf in the directory of the protos, with those of google/api beside them. They come from a Go module, so that no
+# registry is needed. Usage: scripts/buf.sh [-C <other protos' directory>] <buf arguments>
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 dir=$root/proto

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shows "docker compose up --scale gateway=5" take load: a cluster of its own with two gateways, nodes that come and go and
 # callers ("hecaton bench"), then five gateways, then two again, with a line each second that says how many connections
-# every gateway holds and how many calls enter it. At the end both ends' ledger is reconciled.
+# every gateway holds and how many calls enter it. At the end the ledgers of callers and nodes are compared.
 # NODES, CHURN (nodes a second that leave and come back), RATE (calls a second) and HOLD (seconds with each number of
 # gateways) can be set. Needs a Docker engine, and nothing else.
 set -euo pipefail

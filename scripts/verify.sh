@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks all that must hold of the code without running it: every check runs, then the failed ones are named.
+# Runs every check of the code that does not run it, then names those that failed.
 # Nothing in the work tree is changed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,8 +8,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 failed=()
 
-# check <name> <what to do about it> <command>...: the commands below are conditions here, so set -e does not reach into
-# them: each one's own status must say whether it holds.
+# check <name> <what to do about it> <command>...: the command is run as a condition, where set -e has no effect: it
+# has to return its status by itself.
 check() {
   local name=$1 remedy=$2
   shift 2

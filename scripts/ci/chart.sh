@@ -18,7 +18,7 @@ lint() {
   for f in "${good[@]}"; do helm lint --strict --quiet "$chart" -f "$f" || fail "helm lint with $f"; done
 }
 
-# The first line of each file is what must be said of it.
+# The first line of each file is a part of the error that helm must report for it.
 bad_values_are_refused() {
   local f want got
   for f in "$chart"/ci/refused/*.yaml; do
@@ -28,7 +28,7 @@ bad_values_are_refused() {
   done
 }
 
-# A program takes no notice of a variable that it does not know, so one that was renamed would go unnoticed.
+# A program ignores variables that it does not know, so nobody would notice that one was renamed.
 variables_are_known() {
   local program help f name
   for program in gateway node-registry agent-orchestrator; do

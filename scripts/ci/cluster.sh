@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Sourced by scripts that need a cluster of docker-compose.yml of their own: from nothing, under a project name and a port of
-# its own, and whatever happens taken down at the end. Where scripts/ci/images.sh has built the images of NATS, Redis,
+# Sourced by scripts that need their own cluster of docker-compose.yml: it starts without data, under its own project name and
+# port, and is removed at the end, also after a failure. Where scripts/ci/images.sh has built the images of NATS, Redis,
 # PostgreSQL and nginx, those are used and nothing is pulled.
 name=${0##*/}
 export COMPOSE_PROJECT_NAME=${PROJECT:-hecaton-ci} HECATON_PORT=0 BIN=dist
-# Whatever is set for a cluster of one's own.
+# Settings that the user may have made for a cluster of their own.
 export HECATON_BIND=127.0.0.1 HECATON_KEYS=deploy/compose/dev LLM=offline ALLOWED_ORIGINS='' LOG_LEVEL=info
 if [ "${CI:-}" = true ] || docker image inspect ci.local/nginx:stable-alpine >/dev/null 2>&1; then
   export HUB=ci.local/ PULL=never

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings docker-compose.yml up from nothing, under a project name and a port of its own, with images built on this machine
-# and without a pull; uses it as docs/getting-started.md says, scales the gateways, and takes all of it down again.
+# Starts docker-compose.yml without data, under its own project name and port, with images built on this machine and nothing
+# pulled; uses it as docs/getting-started.md says, scales the gateways, and removes all of it.
 # Needs scripts/ci/engine.sh and scripts/ci/images.sh to have run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -30,7 +30,7 @@ holds() { # holds <container>
 # Connects a node of a user and waits until it is.
 connect() { # connect <user> <token>
   local log=$work/node-$1.log
-  # The program itself, not a function: a shell in between would be all that is ended.
+  # The program is started directly and not by a function: kill would end only the shell of the function.
   HECATON_TOKEN=$2 dist/hecaton node --server "$url" --user "$1" --dir "$work/files" --tools read_file,list_directory >"$log" 2>&1 &
   nodes+=($!)
   for _ in $(seq 100); do

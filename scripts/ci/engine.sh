@@ -32,7 +32,7 @@ install_packages() { # install_packages <package of Debian 13>...
     "$debs"/*.deb iptables iproute2 >/dev/null
 }
 
-# Prints what forget_network needs to know: what the machine does with packets that are not its own, but for Docker's doing.
+# Prints what forget_network restores: how the machine forwards packets, without the rules that Docker adds.
 note_network() {
   local tables
   cat "$forward"
@@ -41,7 +41,7 @@ note_network() {
   done
 }
 
-# An engine that ends leaves its bridge, its rules and a closed FORWARD chain.
+# An engine that stops leaves its bridge, its rules, and a FORWARD chain that drops packets.
 forget_network() {
   local tables policy
   ! ip link show docker0 >/dev/null 2>&1 || ip link del docker0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does what the README promises a newcomer: `make run`, both gateways answer, Ctrl-C ends it in good order.
+# Does what the README promises a newcomer: `make run`, both gateways answer, and Ctrl-C stops it cleanly.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 log=$(mktemp)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the images that the integration tests and docker-compose.yml start, without a registry:
 #   redis     from Debian 13's packages, with a shell
-#   postgres  the same, with an empty cluster that lets everybody in, whatever POSTGRES_* say
+#   postgres  the same, with an empty database cluster that accepts every user, whatever POSTGRES_* say
 #   pgvector  the same with pgvector; it does with POSTGRES_* what the official image does
 #   nginx     the same, with a shell and wget
 #   nats      from the Go module that pkg/go.mod pins, static, on nothing; the alpine one with a shell and wget
@@ -89,7 +89,7 @@ build_pgvector() { # build_pgvector <tag>
   unpack_postgres "$root" postgresql-17-pgvector postgresql-client-17 busybox-static
   applets "$root" sh cat mktemp rm
   install -m 755 "$here/postgres-entrypoint.sh" "$root/usr/bin/docker-entrypoint.sh"
-  # A volume takes its mode from here; the cluster itself must be its owner's alone.
+  # A volume gets its mode from here; PostgreSQL requires that only the owner may read the database cluster.
   install -d -m 1777 "$root/$data"
   import "$1" "$hash" "$root" 'USER 999:999' "ENV PATH=/usr/lib/postgresql/17/bin:/usr/bin PGDATA=/$data/main" \
     'EXPOSE 5432/tcp' 'STOPSIGNAL SIGINT' "VOLUME /$data" 'ENTRYPOINT ["docker-entrypoint.sh"]' 'CMD ["postgres"]'

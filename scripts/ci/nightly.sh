@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What .ci/run leaves out, because it takes long and seldom breaks: about an hour, as root, on a Debian 12 machine with Go and
+# The checks that .ci/run leaves out, since they take long and seldom fail: about an hour, as root, on a Debian 12 machine with Go and
 # Node.js. It runs every night, and before a release.
 # Usage: nightly.sh [<step>]...     all of them where none is named; FUZZTIME and BENCHFLAGS as for make
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The part of the official image's start that docker-compose.yml relies on: where there is no cluster yet it makes one, with
-# POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB and POSTGRES_INITDB_ARGS, and lets in over TCP who knows the password.
+# POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB and POSTGRES_INITDB_ARGS, and accepts over TCP who knows the password.
 set -eu
 [ "$1" = postgres ] || exec "$@"
 if [ ! -s "$PGDATA/PG_VERSION" ]; then

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # Sourced by .ci/run and scripts/ci/nightly.sh: named steps whose durations are printed at the end, on a Debian 12 machine with
-# a Docker engine of its own. No process is left behind, whatever happens.
+# a Docker engine of its own. They leave no process behind, also after a failure.
 export CI=true
-# An engine of CI's own has no registry: the images are built here, and nothing has to be reaped on an engine that ends.
+# CI's own engine has no registry, so the images are built here; and it is stopped at the end, so nothing has to be cleaned up.
 export TESTCONTAINERS_HUB_IMAGE_NAME_PREFIX=ci.local TESTCONTAINERS_RYUK_DISABLED=true
-# Where /.dockerenv exists testcontainers believes itself in a container and would look for ports elsewhere.
+# If /.dockerenv exists, testcontainers assumes that it runs in a container, and looks for ports at another address.
 export TESTCONTAINERS_HOST_OVERRIDE=127.0.0.1
 
 durations=() current='' began=0

@@ -15,7 +15,7 @@ import (
 func TestARunIsCancelledDuringACall(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Paired: true, Database: database})
+		w := newFixture(t, cluster.Options{Paired: true, Database: database})
 		for i, from := range w.Gateways {
 			u := w.join(t, []string{"ana", "bob"}[i], each("click", 1, 2, 3))
 			s := w.Gateways[0].Invoke(t, u.name, u.body(map[string]any{"message": "Go."}))
@@ -59,7 +59,7 @@ func session(u *user) string {
 // A client that leaves cancels its run where it said so, and only there.
 func TestAClientLeavesDuringACall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	for then, reason := range map[string]string{"cancel": "cancelled", "continue": "stop"} {
 		u := w.join(t, then, click(1), modeltest.Say("done"))
 		s := w.Gateways[0].Invoke(t, u.name, u.body(map[string]any{"message": "Go.", "on_disconnect": then}))
@@ -84,7 +84,7 @@ func TestAClientLeavesDuringACall(t *testing.T) {
 func TestASessionIsDeletedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Paired: true, Database: database})
+		w := newFixture(t, cluster.Options{Paired: true, Database: database})
 		for i, from := range w.Gateways {
 			text := w.join(t, []string{"ana", "bob"}[i], modeltest.Say("one ").Stall(1))
 			streams := []*cluster.Stream{text.invoke(w.Gateways[0])}
@@ -125,7 +125,7 @@ func TestASessionIsDeletedWhileItRuns(t *testing.T) {
 func TestAnOrchestratorDrainsWithRuns(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database, Orchestrator: func(_ int, c *orchestrator.Config) { c.LeaseTTL = time.Hour }})
+		w := newFixture(t, cluster.Options{Database: database, Orchestrator: func(_ int, c *orchestrator.Config) { c.LeaseTTL = time.Hour }})
 		leaving := w.Orchestrators[1]
 		text := w.on(t, leaving, "text", func(u *user) *cluster.Stream {
 			u.script(modeltest.Say("one ").Stall(1), modeltest.Say("one again"))

@@ -13,7 +13,7 @@ import (
 func TestAgentsOutliveEverything(t *testing.T) {
 	t.Parallel()
 	server := testkit.OwnPostgres(t)
-	w := newWorld(t, cluster.Options{Database: server.URL(), OrchestratorProcesses: true})
+	w := newFixture(t, cluster.Options{Database: server.URL(), OrchestratorProcesses: true})
 	first, second := w.Orchestrators[0], w.Orchestrators[1]
 	l := w.newLoad(t, 12)
 	for _, happens := range []func(){

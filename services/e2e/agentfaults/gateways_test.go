@@ -17,7 +17,7 @@ import (
 func TestAClientOfAKilledGatewayComesBackToAnother(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Gateways: 1, GatewayProcesses: 1, Database: database})
+		w := newFixture(t, cluster.Options{Gateways: 1, GatewayProcesses: 1, Database: database})
 		gate := make(chan struct{})
 		u := w.join(t, "ana", modeltest.Say("one ", "two ").Wait(gate).Then(modeltest.Say("three").Then(click(1))), modeltest.Say("."))
 		u.serve()
@@ -49,7 +49,7 @@ func TestAClientOfAKilledGatewayComesBackToAnother(t *testing.T) {
 // The gateway that a call went through dies while its node, at another one, works on it: nobody knows.
 func TestACallThroughAKilledGatewayIsUnknown(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{Gateways: 1, GatewayProcesses: 1, Orchestrators: 1, Orchestrator: func(_ int, c *orchestrator.Config) {
+	w := newFixture(t, cluster.Options{Gateways: 1, GatewayProcesses: 1, Orchestrators: 1, Orchestrator: func(_ int, c *orchestrator.Config) {
 		c.Gateways = c.Gateways[1:] // the one that is killed, and comes back nowhere
 	}})
 	u := w.join(t, "ana", click(1), modeltest.Say("done"))
@@ -70,7 +70,7 @@ func TestACallThroughAKilledGatewayIsUnknown(t *testing.T) {
 func TestAllGatewaysOfAnOrchestratorAreAwayForAWhile(t *testing.T) {
 	t.Parallel()
 	var proxies []*cluster.Proxy
-	w := newWorld(t, cluster.Options{Orchestrators: 1, Orchestrator: func(_ int, c *orchestrator.Config) {
+	w := newFixture(t, cluster.Options{Orchestrators: 1, Orchestrator: func(_ int, c *orchestrator.Config) {
 		for i, addr := range c.Gateways {
 			proxies = append(proxies, cluster.NewProxy(t, addr))
 			c.Gateways[i] = proxies[i].Addr()
@@ -114,7 +114,7 @@ func TestAllGatewaysOfAnOrchestratorAreAwayForAWhile(t *testing.T) {
 // The bus is away in the middle of answers and of calls. Runs do not need it to go on, and their streams do not either.
 func TestRunsGoOnWithoutTheBus(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	gate := make(chan struct{})
 	text := w.join(t, "text", modeltest.Say("one ").Wait(gate).Then(modeltest.Say("two ", "three")))
 	// The run is at either orchestrator, and so is what the second client hears of it.
@@ -154,7 +154,7 @@ func TestRunsGoOnWhileTheBusHangs(t *testing.T) {
 	t.Parallel()
 	bus := testkit.OwnNATS(t)
 	proxy := cluster.NewProxy(t, bus.Addr())
-	w := newWorld(t, cluster.Options{Paired: true, NATSURL: "nats://" + proxy.Addr()})
+	w := newFixture(t, cluster.Options{Paired: true, NATSURL: "nats://" + proxy.Addr()})
 	gate := make(chan struct{})
 	u := w.join(t, "ana", modeltest.Say("one ").Wait(gate).Then(modeltest.Say("two").Then(modeltest.Call("read_todos", "{}"))), modeltest.Say("."),
 		modeltest.Say("and on"))

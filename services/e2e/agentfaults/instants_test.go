@@ -104,7 +104,7 @@ func TestKilledAtTheInstantOfAChange(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			database := testkit.Postgres(t)
-			w := newWorld(t, cluster.Options{OrchestratorProcesses: true, Database: database})
+			w := newFixture(t, cluster.Options{OrchestratorProcesses: true, Database: database})
 			g := newGate(t, database)
 			for i, at := range instants {
 				u := w.join(t, fmt.Sprint("user", i), modeltest.Repeat(9, modeltest.Func(at.answer))...)

@@ -34,7 +34,7 @@ var scenes = []scene{
 func TestRunsOfAKilledOrchestratorGoOnAtTheOther(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{OrchestratorProcesses: true, Database: database})
+		w := newFixture(t, cluster.Options{OrchestratorProcesses: true, Database: database})
 		victim := w.Orchestrators[0]
 		type reached struct {
 			name   string

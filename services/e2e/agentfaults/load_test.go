@@ -16,7 +16,7 @@ import (
 
 // load are clients that run agents one after the other. Each run has a number, and two calls with numbers made of it.
 type load struct {
-	*world
+	*fixture
 	users []*user
 	next  atomic.Int64
 	quit  chan struct{}
@@ -27,7 +27,7 @@ type load struct {
 }
 
 // newLoad starts clients.
-func (w *world) newLoad(t *testing.T, clients int) *load {
+func (w *fixture) newLoad(t *testing.T, clients int) *load {
 	t.Helper()
 	w.model.Otherwise(modeltest.Func(func(r modeltest.Request) modeltest.Answer {
 		task, _ := r.Last("user")
@@ -42,7 +42,7 @@ func (w *world) newLoad(t *testing.T, clients int) *load {
 		}
 		return modeltest.Say("Now ", task.Content, ". ").Then(modeltest.Call("click", fmt.Sprintf(`{"n":%s%d}`, task.Content, done+1)))
 	}))
-	l := &load{world: w, quit: make(chan struct{}), runs: map[int]string{}}
+	l := &load{fixture: w, quit: make(chan struct{}), runs: map[int]string{}}
 	for i := range 4 {
 		u := w.join(t, fmt.Sprint("user", i))
 		u.node.Serve(func(c cluster.ToolCall) string {
@@ -136,7 +136,7 @@ func (l *load) stop(t *testing.T) map[string]int {
 func TestARollingRestartUnderLoad(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database})
+		w := newFixture(t, cluster.Options{Database: database})
 		l := w.newLoad(t, 20)
 		l.more(t, 20)
 		for _, o := range w.Orchestrators {
@@ -155,7 +155,7 @@ func TestARollingRestartUnderLoad(t *testing.T) {
 func TestOrchestratorsAreKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database, OrchestratorProcesses: true})
+		w := newFixture(t, cluster.Options{Database: database, OrchestratorProcesses: true})
 		l := w.newLoad(t, 20)
 		l.more(t, 20)
 		for _, o := range w.Orchestrators {

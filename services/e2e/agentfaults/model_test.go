@@ -98,7 +98,7 @@ var silentDays = []day{
 
 func TestBadDaysOfAModel(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	for _, d := range days {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -109,7 +109,7 @@ func TestBadDaysOfAModel(t *testing.T) {
 
 func TestAModelFallsSilent(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{Orchestrator: func(_ int, c *orchestrator.Config) { c.StallTimeout = 2 * time.Second }})
+	w := newFixture(t, cluster.Options{Orchestrator: func(_ int, c *orchestrator.Config) { c.StallTimeout = 2 * time.Second }})
 	for _, d := range silentDays {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +119,7 @@ func TestAModelFallsSilent(t *testing.T) {
 }
 
 // live has a user live through the day, and go on afterwards.
-func (d day) live(t *testing.T, w *world) {
+func (d day) live(t *testing.T, w *fixture) {
 	u := w.join(t, strings.ReplaceAll(d.name, " ", "-"), d.answers...)
 	u.serve()
 	s := u.invoke(w.Gateways[0])
@@ -150,7 +150,7 @@ func (d day) live(t *testing.T, w *world) {
 // Calls that cannot be made are never sent and never asked about; the model is told, and the run goes on.
 func TestAModelMakesCallsThatCannotBeMade(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	for name, call := range map[string]modeltest.ToolCall{
 		"cut JSON": {Name: "pay", Args: `{"n":1`}, "a list": {Name: "pay", Args: `[1]`}, "a text": {Name: "click", Args: `"n"`},
 		"no JSON": {Name: "click", Args: "click it"}, "null": {Name: "click", Args: "null"}, "two objects": {Name: "click", Args: "{}{}"},
@@ -175,7 +175,7 @@ func TestAModelMakesCallsThatCannotBeMade(t *testing.T) {
 // A model that never stops calling is stopped: after 50 answers, or as many as the request says.
 func TestAModelCallsInALoop(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	for name, steps := range map[string]int{"default": 50, "fewer": 3} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -206,7 +206,7 @@ func TestAModelCallsInALoop(t *testing.T) {
 func TestAModelMakes200CallsAtOnce(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database})
+		w := newFixture(t, cluster.Options{Database: database})
 		all := make([]int, 200)
 		for i := range all {
 			all[i] = i + 1

@@ -13,7 +13,7 @@ import (
 func TestAnApprovalComesWhenItsNodeIsNotWhatItWas(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database})
+		w := newFixture(t, cluster.Options{Database: database})
 		for name, change := range map[string]struct {
 			change func(u *user, session string)
 			asks   bool // again, since nobody can tell that it is the same device
@@ -106,7 +106,7 @@ func TestAnApprovalComesWhenItsNodeIsNotWhatItWas(t *testing.T) {
 // A node vanishes while it works on a call, and comes back: the call may have run, the next one does.
 func TestANodeVanishesDuringACall(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	u := w.join(t, "ana", each("click", 1, 2), modeltest.Say("done"))
 	s := u.invoke(w.Gateways[1])
 	call := u.hold()

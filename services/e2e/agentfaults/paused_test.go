@@ -14,7 +14,7 @@ import (
 func TestAnOrchestratorThatWasPausedDoesNothingAnyMore(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{OrchestratorProcesses: true, Database: database})
+		w := newFixture(t, cluster.Options{OrchestratorProcesses: true, Database: database})
 		paused, other := w.Orchestrators[0], w.Orchestrators[1]
 		old, hold := make(chan struct{}), make(chan struct{})
 		answers := w.on(t, paused, "answers", func(u *user) *cluster.Stream {
@@ -61,7 +61,7 @@ func TestAnOrchestratorThatWasPausedDoesNothingAnyMore(t *testing.T) {
 // Its connections stay open and say nothing: the streams through it leave it nevertheless.
 func TestAStreamLeavesAnOrchestratorThatStandsStill(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{OrchestratorProcesses: true})
+	w := newFixture(t, cluster.Options{OrchestratorProcesses: true})
 	u := w.on(t, w.Orchestrators[1], "user", func(u *user) *cluster.Stream {
 		u.script(modeltest.Say("one ").Stall(1), modeltest.Say("one again"))
 		s := u.invoke(u.Gateways[0])
@@ -81,7 +81,7 @@ type client struct {
 }
 
 // on begins runs until one is at this orchestrator; the others are cancelled.
-func (w *world) on(t *testing.T, o *cluster.Orchestrator, name string, begin func(u *user) *cluster.Stream) *client {
+func (w *fixture) on(t *testing.T, o *cluster.Orchestrator, name string, begin func(u *user) *cluster.Stream) *client {
 	t.Helper()
 	for n := 0; ; n++ {
 		before := active(t, o)

@@ -18,7 +18,7 @@ import (
 func TestTwoResumesRace(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Paired: true, Database: database})
+		w := newFixture(t, cluster.Options{Paired: true, Database: database})
 		u := w.join(t, "ana")
 		u.serve()
 		u.model.Otherwise(modeltest.Func(func(r modeltest.Request) modeltest.Answer {
@@ -70,7 +70,7 @@ func TestTwoResumesRace(t *testing.T) {
 func TestDecisionsAndCancelsRace(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Paired: true, Database: database})
+		w := newFixture(t, cluster.Options{Paired: true, Database: database})
 		outcomes := map[string]int{}
 		for n := range 20 {
 			u := w.join(t, fmt.Sprint("user", n), each("pay", 1), modeltest.Say("done"))
@@ -131,7 +131,7 @@ func TestDecisionsAndCancelsRace(t *testing.T) {
 func TestOneRequestAtTwoGateways(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Paired: true, Database: database})
+		w := newFixture(t, cluster.Options{Paired: true, Database: database})
 		for n := range 10 {
 			u := w.join(t, fmt.Sprint("user", n), click(1), modeltest.Say("done"))
 			u.serve()

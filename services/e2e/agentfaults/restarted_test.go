@@ -14,7 +14,7 @@ import (
 func TestARunWaitsThroughARestartOfAllPods(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database})
+		w := newFixture(t, cluster.Options{Database: database})
 		u := w.join(t, "ana", each("pay", 1, 2), modeltest.Say("done"))
 		s := u.invoke(w.Gateways[0])
 		calls := u.interrupted(s)
@@ -44,7 +44,7 @@ func TestARunWaitsThroughARestartOfAllPods(t *testing.T) {
 func TestRunsWaitForPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := testkit.OwnPostgres(t)
-	w := newWorld(t, cluster.Options{Database: server.URL()})
+	w := newFixture(t, cluster.Options{Database: server.URL()})
 	for how, restart := range map[string]func(){"restarted": server.Restart, "killed": func() { server.Kill(); server.Start() }} {
 		gate := make(chan struct{})
 		var streams []*client

@@ -18,7 +18,7 @@ const large = 5 << 20
 // the workspace.
 func TestResultsOf5MB(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, cluster.Options{})
+	w := newFixture(t, cluster.Options{})
 	u := w.join(t, "ana", each("click", 1, 2), modeltest.Say("fine"))
 	text := strings.Repeat("five megabytes é\n", large/len("five megabytes é\n"))
 	picture := make([]byte, large)

@@ -43,7 +43,7 @@ func TestNothingThatIsSaidReachesLogsOrMetrics(t *testing.T) {
 	t.Parallel()
 	logs := &buffer{}
 	dir := t.TempDir()
-	w := newWorld(t, cluster.Options{
+	w := newFixture(t, cluster.Options{
 		Database: "sqlite://" + filepath.Join(dir, "agents.db"), Logger: obs.NewLogger(logs, slog.LevelDebug, "json"),
 	})
 	// Each is a word that stands for what was said where; keys are those that nobody may read at rest either.

@@ -15,7 +15,7 @@ import (
 func TestNobodyCanTellAnotherUsersSessionFromNone(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newWorld(t, cluster.Options{Database: database})
+		w := newFixture(t, cluster.Options{Database: database})
 		gate := make(chan struct{})
 		waits := w.join(t, "ana", each("pay", 1), modeltest.Say("done"))
 		waiting := waits.invoke(w.Gateways[0])

@@ -157,7 +157,7 @@ func (r *report) ratios() load.Table {
 	return t
 }
 
-// mark tells at a glance what is missed.
+// mark flags what misses its target.
 func mark(met bool) string {
 	if met {
 		return " "

@@ -17,7 +17,7 @@ import (
 // patience is how long a test waits for a frame that should come at once, on a machine that has a lot to do.
 const patience = time.Minute
 
-// Client is a raw WebSocket client: it sees every frame as it came. Server pings are kept apart.
+// Client is a WebSocket client that shows every frame as it arrived. Pings of the server are kept separately.
 type Client struct {
 	t      testing.TB
 	ws     *websocket.Conn

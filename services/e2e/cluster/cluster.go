@@ -26,14 +26,14 @@ import (
 
 // Options of a cluster; the zero value has two gateways, one registry and no orchestrator, in trusted mode.
 type Options struct {
-	// Gateways below zero are none, for a test that starts them itself. GatewayProcesses come behind them, each a process
-	// of its own (Gateway.Process).
+	// A negative number of Gateways means none, for a test that starts them itself. GatewayProcesses are further gateways,
+	// each a process of its own (Gateway.Process).
 	Gateways, Registries, GatewayProcesses int
 	// Orchestrators know all gateways that Start starts, and all gateways know them.
 	Orchestrators int
 	// OrchestratorProcesses makes each orchestrator a process of its own, which can be killed and paused.
 	OrchestratorProcesses bool
-	// Paired has gateway i ask orchestrator i modulo their number only, so that a test knows which one runs what.
+	// Paired makes gateway i use only orchestrator i modulo their number, so that a test knows which one runs what.
 	Paired bool
 	// Database is the orchestrators' (see [EachStorage]); an SQLite file of the cluster's own where empty.
 	Database string
@@ -121,7 +121,7 @@ func Start(t testing.TB, opts Options) *Cluster {
 	return c
 }
 
-// natsURL has a service's credentials: pods may do what they may where they are deployed, and nothing else.
+// natsURL has the credentials of a service: as in a deployment, pods have only the rights that their service needs.
 func (c *Cluster) natsURL(s access.Service) config.Secret {
 	return config.Secret(testkit.As(s, c.opts.NATSURL))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 )
 
-// Ledger is kept on both ends of numbered calls: what callers asked and heard, and what nodes saw. Callers try again
-// what was not delivered, and only that.
+// Ledger records numbered calls on both ends: what callers sent and received, and what nodes received. Callers try again
+// only calls that were not delivered.
 type Ledger struct {
 	User, Node string
 	// UserOf and NodeOf, if not nil, choose the user and the node of call n instead.

@@ -15,11 +15,11 @@ import (
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 )
 
-// LeaseTTL of orchestrators, as deployed: a run of one that was killed is adopted about as long after. With a shorter one a
-// machine that has too much to do takes runs from pods that live.
+// LeaseTTL is that of deployed orchestrators: about so long after an orchestrator was killed another one adopts its runs.
+// With a shorter one, a busy machine would take runs from pods that are alive.
 const LeaseTTL = 5 * time.Second
 
-// Orchestrator is one agent-orchestrator. Started again it is where it was, on the same database.
+// Orchestrator is one agent-orchestrator. When it is started again it has the same address and database.
 type Orchestrator struct {
 	GRPC  string // the same before and after a restart
 	Admin string
@@ -122,7 +122,7 @@ func (o *Orchestrator) Stop(t testing.TB) {
 	o.Process, o.pod = nil, nil
 }
 
-// Kill ends the orchestrator without a word. It must be a process of its own.
+// Kill kills the orchestrator, which must be a process of its own.
 func (o *Orchestrator) Kill() {
 	o.Process.Kill()
 	o.Process = nil

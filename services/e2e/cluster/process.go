@@ -28,7 +28,7 @@ const (
 	envConfig = "E2E_POD_CONFIG" // its configuration by encoding/gob, which keeps secrets as they are, in base64
 )
 
-// Process is a pod that is a process of its own, so that it can be killed without a word. It ends with its test.
+// Process is a pod in a process of its own, so that it can be killed. It ends with its test.
 type Process struct{ cmd *exec.Cmd }
 
 // Kill sends SIGKILL and waits until the process is gone.

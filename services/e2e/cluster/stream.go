@@ -73,7 +73,8 @@ type Stream struct {
 // streamClient has no time limit: a test's context ends its streams.
 var streamClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
-// RunEverything makes nothing of a user ask but what a request or a tool marks, as tests need that are about other things.
+// RunEverything sets the user's approval mode so that only tools ask that a request or a tool marks, for tests that are
+// about other things.
 func (g *Gateway) RunEverything(t testing.TB, user string) {
 	t.Helper()
 	g.Settle(t, user, `{"mode":"run_everything"}`)

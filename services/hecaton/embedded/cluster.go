@@ -20,7 +20,7 @@ type Cluster struct {
 	Gateways      []Gateway
 	Registry      Service
 	Orchestrators []Service
-	// NATSURL and RedisURL are the servers in use; those of this process without the credentials that they want.
+	// NATSURL and RedisURL are the servers in use, without credentials if they run in this process.
 	NATSURL, RedisURL config.Secret
 	// DataDir is the directory in use.
 	DataDir string
@@ -47,8 +47,8 @@ type Gateway struct {
 // Service is where this machine reaches another pod, as host:port.
 type Service struct{ GRPC, Admin string }
 
-// urls are a server's URLs with the credentials of each service: servers of this process want other ones at each start, and
-// nobody outside of it knows them.
+// urls returns the URL of a server with the credentials of a service. Servers of this process have new credentials at each
+// start, which are known to this process only.
 type urls func(access.Service) config.Secret
 
 // Start starts a cluster and returns when all of it is ready. ctx bounds the starting; Stop ends the cluster.
@@ -79,7 +79,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 }
 
-// Stop ends the cluster in good order; it returns when everything has ended, with what went wrong meanwhile.
+// Stop drains and stops the cluster. It returns when everything has ended, with the errors of the cluster's life and end.
 func (c *Cluster) Stop() error {
 	c.cancel()
 	<-c.done

@@ -93,7 +93,7 @@ func fileURL(scheme, path string) config.Secret {
 	return config.Secret((&url.URL{Scheme: scheme, Path: path}).String())
 }
 
-// secretKey reads the key that seals users' secrets, and makes one where there is none. It is whole or not there.
+// secretKey reads the key that seals users' secrets, and creates it if there is none. The file is written atomically.
 func secretKey(path string) (config.Secret, error) {
 	raw, err := os.ReadFile(path)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lock takes a file for this cluster until it is closed, or the process ends.
+// lock locks a file until it is closed or the process ends.
 func lock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// lock takes a file for this cluster until it is closed, or the process ends: nobody else may open it meanwhile.
+// lock locks a file until it is closed or the process ends: no other process can open it meanwhile.
 func lock(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {

@@ -21,13 +21,13 @@ import (
 type Options struct {
 	// Gateways is how many there are; 0 means 1.
 	Gateways int
-	// Host is the address of the gateways' HTTP and gRPC ports; empty means 127.0.0.1. All other ports are on loopback,
-	// whatever Host is: they are nobody's but this machine's.
+	// Host is the address of the gateways' HTTP and gRPC ports; empty means 127.0.0.1. All other ports listen on loopback,
+	// whatever Host is.
 	Host string
 	// Ports are those of the first gateway; gateway i has each plus i. 0 takes free ones.
 	Ports Ports
-	// RegistryPorts and OrchestratorPorts are those of the registry and of the first orchestrator, orchestrator i having each
-	// plus i; HTTP is not used, 0 takes free ones.
+	// RegistryPorts and OrchestratorPorts are those of the registry and of the first orchestrator; orchestrator i has each
+	// plus i. HTTP is not used. 0 takes free ports.
 	RegistryPorts, OrchestratorPorts Ports
 	// Orchestrators is how many there are; 0 means 1.
 	Orchestrators int
@@ -36,9 +36,9 @@ type Options struct {
 	NATSURL, RedisURL config.Secret
 	// StorageURL is the PostgreSQL that keeps sessions; SQLite in the data directory where empty.
 	StorageURL config.Secret
-	// DataDir has the sessions (hecaton.db), the users' files (workspace) and the key that seals their secrets (secret.key);
-	// it is made where it is missing, and one cluster at a time may use it. Empty means a temporary one, which is removed at
-	// the end.
+	// DataDir holds the sessions (hecaton.db), the users' files (workspace) and the key that seals their secrets
+	// (secret.key). It is created if it is missing; one cluster at a time may use it. Empty means a temporary directory,
+	// which is removed at the end.
 	DataDir string
 	// Model answers runs whose requests name none.
 	Model Model
@@ -50,8 +50,8 @@ type Options struct {
 	Auth auth.Config
 	// Pages are the web pages, extensions and names that the gateways serve beside their own.
 	Pages webguard.Config
-	// Services is how services know each other; where nothing is said, with tokens of users, by a token that the cluster makes
-	// ([ServiceTokenFile]).
+	// Services is how services authenticate to each other. By default, if users need tokens, the cluster makes a token for
+	// them at each start ([ServiceTokenFile]).
 	Services auth.ServiceAuth
 	Trace    obs.TraceConfig
 	// Gateway and Orchestrator change the configuration of one of these before it starts; may be nil.
@@ -65,8 +65,8 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// Model is an OpenAI-compatible endpoint. Where neither BaseURL nor Key is given, or Offline is set, it is the scripted one
-// of this process (package offlinemodel).
+// Model is an OpenAI-compatible endpoint. If neither BaseURL nor Key is given, or Offline is set, the scripted model of
+// this process is used (package offlinemodel).
 type Model struct {
 	Offline bool
 	BaseURL string
@@ -158,7 +158,7 @@ const loopback = "127.0.0.1"
 
 func address(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// reachable returns the address by which this machine reaches a listener: one that listens on every address says so.
+// reachable returns the address at which this machine reaches a listener: 127.0.0.1 if it listens on all addresses.
 func reachable(listener string) string {
 	host, port, err := net.SplitHostPort(listener)
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {

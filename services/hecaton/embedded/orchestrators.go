@@ -13,8 +13,8 @@ import (
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 )
 
-// reserve opens the orchestrators' ports, which the gateways, who start first, are told. A port that is only chosen now
-// could be somebody else's by the time it is served.
+// reserve opens the ports of the orchestrators before the gateways start, since the gateways are told these ports. A port
+// that was only chosen, and not opened, could be taken by another program meanwhile.
 func (c *Cluster) reserve(ctx context.Context) error {
 	for i := range c.opts.Orchestrators {
 		addr := address(loopback, c.opts.OrchestratorPorts.plus(i).GRPC)
@@ -51,7 +51,7 @@ func orchestratorName(i, n int) string {
 	return "agent-orchestrator"
 }
 
-// startOrchestrators starts them one after the other: the first brings the database up to date.
+// startOrchestrators starts them one after the other: the first one migrates the database.
 func (c *Cluster) startOrchestrators(ctx context.Context) (pods []*pod, err error) {
 	for i := range c.opts.Orchestrators {
 		p, err := c.startOrchestrator(ctx, i)

@@ -30,7 +30,7 @@ type pod struct {
 	err    error         // what it returned; static once ended is closed
 }
 
-// launch starts a pod and waits until it serves. Its life is not that of ctx, which bounds the starting only.
+// launch starts a pod and waits until it serves. ctx bounds the starting only; the pod lives on after it.
 func launch(ctx context.Context, name string, app runner, ports map[Role]string) (*pod, error) {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p := &pod{name: name, app: app, cancel: cancel, ended: make(chan struct{})}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// drainSpread is short: there is no other pod that could be overrun. Nobody has to notice a drain either, so no pod
-	// has a delay.
+	// drainSpread is short: there is no other pod that reconnecting clients could overload. No load balancer has to notice
+	// a drain either, so no pod has a drain delay.
 	drainSpread = 100 * time.Millisecond
 	// stopTimeout leaves room for the gateways' own.
 	stopTimeout = 2 * time.Minute
@@ -41,7 +41,7 @@ func (c *Cluster) startRegistry(ctx context.Context) (*pod, error) {
 	return p, nil
 }
 
-// startGateways starts them one after the other: a port in use is better told than raced for.
+// startGateways starts them one after the other, so that a port in use is reported for the first gateway that needs it.
 func (c *Cluster) startGateways(ctx context.Context) (pods []*pod, err error) {
 	for i := range c.opts.Gateways {
 		p, err := c.startGateway(ctx, i)

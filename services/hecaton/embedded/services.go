@@ -9,11 +9,12 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 )
 
-// ServiceTokenFile is the file of the data directory that holds the token of gRPC, where the cluster made one.
+// ServiceTokenFile is the file in the data directory with the token that services use for gRPC, if the cluster made one.
 const ServiceTokenFile = "service.token"
 
-// closeGRPC makes a token for gRPC where users prove who they are and nobody said how services do: whoever is believed
-// there is believed to be any user. It is another one at each start; the data directory has it, for who may read that.
+// closeGRPC makes a service token for gRPC if users have to prove who they are and nothing was said about services: whoever
+// may call the gRPC port may act as any user. The token is new at each start; it is in the data directory, for those who
+// may read that.
 func (c *Cluster) closeGRPC() error {
 	c.Services = c.opts.Services
 	file := filepath.Join(c.DataDir, ServiceTokenFile)

@@ -27,7 +27,7 @@ func (e *OptionsError) Error() string { return e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *OptionsError) Unwrap() error { return e.Err }
 
-// bench is one bench. It is for one goroutine, but for what it shares with its parts.
+// bench is one run of the benchmark. It is for one goroutine; the parts that it shares are safe for several.
 type bench struct {
 	o     Options
 	plan  *plan.Plan
@@ -44,8 +44,8 @@ type bench struct {
 	runs     *runs.Load
 }
 
-// Run runs a bench to its end, or until ctx ends: then no more calls begin, and those in progress are waited for. The error
-// is that the load could not begin, an *[OptionsError] where the options are why; else there is a report.
+// Run runs a bench to its end or until ctx ends; then no more calls begin, and Run waits for those in progress. The error
+// says that the load could not begin, as an *[OptionsError] if the options are the reason; otherwise there is a report.
 func Run(ctx context.Context, o Options) (*report.Report, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -92,7 +92,8 @@ func (b *bench) connect(ctx context.Context) error {
 	return b.fleet.Ready(ctx)
 }
 
-// settle is how long calls whose callers have given up may still come to their nodes before the ledger is closed.
+// settle is how long Run waits for calls that still arrive at nodes after their callers have given up, before it compares
+// the ledgers.
 const settle = 500 * time.Millisecond
 
 // load is the time in which calls are made. life is that of the nodes, which are there a while longer.

@@ -20,11 +20,11 @@ type Options struct {
 	Servers []string
 	// Embedded says that they are those of a cluster in this process, for the report.
 	Embedded bool
-	// GRPC are gateways that the callers go to by gRPC; by REST to Servers where there is none. Dial are the options of the
-	// connections, credentials included.
+	// GRPC are the gRPC addresses of gateways for the callers; without any, callers use REST at Servers. Dial are the
+	// options of the connections, credentials included.
 	GRPC []string
 	Dial []grpc.DialOption
-	// Both says that every other call goes by REST all the same.
+	// Both says that every other call uses REST, although GRPC is set.
 	Both bool
 	// Token returns the bearer token of a user; "" in trusted mode.
 	Token func(user string) (string, error)
@@ -46,7 +46,7 @@ type Options struct {
 	// Connect is how long the nodes may take to connect.
 	Connect time.Duration
 
-	// Progress is where a bar, or on anything but a terminal a line now and then, says how it goes; nil for nowhere.
+	// Progress is where the progress is shown: a bar on a terminal, else a line from time to time; nil shows none.
 	Progress io.Writer
 	Terminal bool
 	Logger   *slog.Logger

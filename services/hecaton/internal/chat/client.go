@@ -30,7 +30,7 @@ type Client struct {
 // Refused is a request that the API did not do.
 type Refused struct {
 	Status int
-	// Reason is the machine's name of it, such as RUN_ACTIVE; "" where there is none.
+	// Reason is the name of the error for programs, such as RUN_ACTIVE; "" if there is none.
 	Reason string
 	// Message is for people.
 	Message string
@@ -177,7 +177,7 @@ func (c *Client) Cancel(ctx context.Context, id string) error {
 
 const settingsPath = "/api/agent/approval-settings"
 
-// allow puts an entry on the user's allow-list, and returns the mode, which says whether that counts.
+// allow adds an entry to the user's allow-list and returns the approval mode, which decides whether the list is used.
 func (c *Client) allow(ctx context.Context, entry allowed) (mode string, err error) {
 	s, err := c.Settings(ctx)
 	if err != nil {

@@ -60,8 +60,7 @@ func New(o Options) (*Conversation, error) {
 // Session is the name under which the conversation goes on.
 func (c *Conversation) Session() string { return c.session }
 
-// Run talks until the input ends, or somebody leaves, and returns the finish_reason of the last run; "" where there was
-// none.
+// Run talks until the input ends or the person leaves, and returns the finish_reason of the last run; "" if there was none.
 func (c *Conversation) Run(ctx context.Context) (finish string, err error) {
 	for {
 		if c.o.Input.Interactive {
@@ -94,8 +93,8 @@ func (c *Conversation) Run(ctx context.Context) (finish string, err error) {
 	}
 }
 
-// Say gives the agent a message and shows what it does, up to the end of the run. It returns the finish_reason; "interrupt"
-// where nobody decided what the run waits for.
+// Say gives the agent a message and shows what it does until the run ends. It returns the finish_reason, which is
+// "interrupt" if nobody made the decision that the run waits for.
 func (c *Conversation) Say(ctx context.Context, message string) (finish string, err error) {
 	body := map[string]any{"message": message, "session_id": c.session, "replaces": true}
 	for name, value := range map[string]string{"mode": c.o.Mode, "preferred_node_id": c.o.Node} {
@@ -115,8 +114,8 @@ func (c *Conversation) Say(ctx context.Context, message string) (finish string, 
 	}})
 }
 
-// Attach goes on with what a session is doing: it follows an active run, and asks what an interrupted one waits for. It
-// returns "" at once where the session does nothing.
+// Attach continues a session: it follows an active run, and asks for the decision that an interrupted run waits for. It
+// returns "" at once if the session is idle.
 func (c *Conversation) Attach(ctx context.Context) (finish string, err error) {
 	s, err := c.o.Client.Session(ctx, c.session)
 	if err != nil {
@@ -194,7 +193,7 @@ func (c *Conversation) decided(ctx context.Context, waiting interrupt) (string, 
 	return c.follow(ctx, &stream{open: request{method: http.MethodPost, path: "/api/agent/resume", body: body}})
 }
 
-// attended runs f. The first Ctrl-C meanwhile cancels the session's run, which f then sees the end of; the second ends f.
+// attended runs f. The first Ctrl-C cancels the session's run, and f continues until that ends; the second Ctrl-C ends f.
 func (c *Conversation) attended(ctx context.Context, f func(context.Context) error) error {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)

@@ -94,7 +94,7 @@ func (c *Conversation) standIn(p Pending) Decision {
 	return p.Reject("nobody is there to approve it")
 }
 
-// rejected asks a person for a reason; what is no terminal gives one behind the "n", or none.
+// rejected asks a person for a reason. A script gives the reason after the "n", or none.
 func (c *Conversation) rejected(ctx context.Context, p Pending, reason string) (Decision, error) {
 	if reason == "" && c.o.Input.Interactive {
 		c.screen.prompt(c.o.Input.Interactive, "  why? (it is told; empty for no reason) ")
@@ -123,7 +123,7 @@ func (c *Conversation) edited(ctx context.Context, line string) (json.RawMessage
 	return json.RawMessage(line), nil
 }
 
-// always puts a tool on the allow-list, there where it was shown and as it is, and says what that is worth.
+// always adds a tool to the allow-list, as it was shown and for where it was shown, and says what effect that has.
 func (c *Conversation) always(ctx context.Context, p Pending) {
 	if len(p.Allow) == 0 {
 		c.screen.line("  this server cannot keep it on your allow-list: approved this once")
@@ -173,7 +173,7 @@ type StandIn struct {
 // errStandIn says that it is time for the stand-in.
 var errStandIn = errors.New("nobody has answered in time")
 
-// ask reads an answer. The end of the input is errUndecided, or errStandIn where there is one.
+// ask reads an answer. At the end of the input the error is errUndecided, or errStandIn if there is a stand-in.
 func (c *Conversation) ask(ctx context.Context) (string, error) {
 	nobody := errUndecided
 	if c.o.StandIn != nil {

@@ -121,9 +121,9 @@ type Settings struct {
 	Mode string `json:"mode"`
 	// Allowlist has the names of the tools on the list.
 	Allowlist []string `json:"allowlist"`
-	// Allowed are the tools on the list, each where it comes from and as it was.
+	// Allowed are the tools on the allow-list, each with its source and its definition.
 	Allowed []allowed `json:"allowed"`
 }
 
-// allowed is one entry of an allow-list, which nobody here needs to understand.
+// allowed is one entry of an allow-list. This package passes it on as it is.
 type allowed = json.RawMessage

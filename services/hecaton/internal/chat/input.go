@@ -23,8 +23,8 @@ type Input struct {
 // maxLine bounds what is typed in one line.
 const maxLine = 1 << 20
 
-// NewInput reads lines from in, each when it is asked for, or one ahead. A reader that is blocked cannot be told to stop: its
-// goroutine ends with the line that comes after Close.
+// NewInput reads lines from in, at most one ahead of what is asked for. A blocked reader cannot be stopped: its goroutine
+// ends with the first line after Close.
 func NewInput(in io.Reader, interactive bool) *Input {
 	i := &Input{Interactive: interactive, lines: make(chan string), closed: make(chan struct{})}
 	go func() {
@@ -48,7 +48,8 @@ func (i *Input) Close() { close(i.closed) }
 // Line returns the next line; io.EOF at the end, or ctx's error.
 func (i *Input) Line(ctx context.Context) (string, error) { return i.line(ctx, nil) }
 
-// line returns the next line; io.EOF at the end, ErrInterrupted where interrupts speak first, or ctx's error.
+// line returns the next line; io.EOF at the end of the input, ErrInterrupted if interrupts has something first, or ctx's
+// error.
 func (i *Input) line(ctx context.Context, interrupts <-chan struct{}) (string, error) {
 	select {
 	case line, ok := <-i.lines:

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Safe is a text of somebody else made harmless for a terminal: what is not printed as a letter, sign or space is shown as
-// its number. That includes what turns the direction of writing around, or hides.
+// Safe makes the text of somebody else harmless for a terminal: every character that is not a visible letter, sign or space
+// is shown as its number, those that change the direction of writing included.
 func Safe(text string) string {
 	if !strings.ContainsFunc(text, harmful) {
 		return text

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// shownArgs and shownResult are how much is shown of a call's arguments and result, in bytes. What a person shall decide
-	// about is shown whole.
+	// shownArgs and shownResult are how many bytes are shown of a call's arguments and result. A call that a person has to
+	// decide on is shown whole.
 	shownArgs   = 300
 	shownResult = 800
 )
@@ -24,7 +24,7 @@ type screen struct {
 	open bool       // guarded by mu: the last line has not ended
 }
 
-// write writes text; own says that it must begin a line. What out refuses is lost: nobody looks any more.
+// write writes text; own says that it must start on a new line. Write errors are ignored: nobody reads the output any more.
 func (s *screen) write(text string, own bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -31,13 +31,13 @@ type stream struct {
 	session string  // "" until it is known
 	last    int64   // the number of the last event
 	begun   bool    // an event of what open began has come
-	// lost and back are told when a connection breaks off, and when another goes on.
+	// lost and back are called when a connection breaks, and when another one continues the stream.
 	lost func(error)
 	back func()
 }
 
-// follow calls each for every event until the run is complete, or waits. The error is a *Refused of the request that
-// began it, that the stream is lost for good, or each's.
+// follow calls each for every event until the run is complete or waits. The error is a *Refused of the request that began
+// it, a *Lost, or the error of each.
 func (s *stream) follow(ctx context.Context, each func(event) error) error {
 	body, err := s.client.send(ctx, s.open)
 	if err != nil {
@@ -100,8 +100,8 @@ func (s *stream) reconnect(ctx context.Context) (io.ReadCloser, error) {
 	}
 }
 
-// again is the request for the rest of the stream: where nothing of it has come, what began it. An invoke names itself, so
-// that it begins one run however often it is sent.
+// again returns the request for the rest of the stream; if no event has arrived, that is the request that began it. An
+// invoke has an idempotency key, so sending it several times begins one run.
 func (s *stream) again() request {
 	if !s.begun {
 		return s.open
@@ -112,7 +112,7 @@ func (s *stream) again() request {
 	}
 }
 
-// taken reports whether decisions that are handed in again were taken before.
+// taken reports whether a decision that is sent again had been taken the first time.
 func taken(err error) bool {
 	var refused *Refused
 	if !errors.As(err, &refused) {

@@ -55,7 +55,7 @@ func approvals(ctx context.Context, e Env) error {
 	return err
 }
 
-// confirmed asks the person at the terminal. What is no terminal has named the mode, and that is all it can say.
+// confirmed asks the person at the terminal. Without a terminal nobody can be asked, and naming the mode is enough.
 func confirmed(ctx context.Context, e Env) bool {
 	if !e.Interactive {
 		return true

@@ -76,7 +76,7 @@ func (c callConfig) run(ctx context.Context, e Env, what *toolv1.Call) (*answer,
 		rest := restClient{server: c.Server, user: c.User, token: c.Token}
 		return rest.call(ctx, c.Type, what)
 	}
-	// The gateway ends the call in time; where not even that comes, it is over here.
+	// The gateway ends the call in time; if even its answer does not arrive, the call ends here.
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout+10*time.Second)
 	defer cancel()
 	return callGRPC(ctx, e, c, what)

@@ -26,9 +26,10 @@ type Env struct {
 	Version        string
 	// Interactive says that a person types Stdin and sees Stdout.
 	Interactive bool
-	// Own says that the process is the command's own: it may be started again, and closed to others.
+	// Own says that the process runs this command only: the command may restart the process, and hide its memory from
+	// others.
 	Own bool
-	// Signals takes the signals that end a program away from ctx; nil where all there is of them is the end of ctx.
+	// Signals returns the signals that end a program, which then no longer end ctx; nil if they only end ctx.
 	Signals func() (signals <-chan os.Signal, stop func())
 }
 
@@ -65,7 +66,7 @@ func commands() []command {
 	}
 }
 
-// Run runs the command that the arguments name, and returns the exit code. The end of ctx is the wish to stop.
+// Run runs the command that the arguments name, and returns the exit code. It stops when ctx ends.
 func Run(ctx context.Context, e Env) int {
 	if e.Stdin == nil {
 		e.Stdin = strings.NewReader("")
@@ -100,8 +101,8 @@ func printHelp(w io.Writer) error {
 	return err
 }
 
-// load reads the flags and environment of a command into cfg. positional takes what is no flag; nil where nothing is
-// expected.
+// load reads the flags and environment of a command into cfg. positional receives the arguments that are not flags; nil if
+// none are expected.
 func (e Env) load(name string, cfg any, positional *[]string) error {
 	program := "hecaton " + name
 	for _, c := range commands() {

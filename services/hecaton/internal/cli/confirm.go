@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// maxShown is how much of a call a person is asked to read; what is longer is refused unseen.
+	// maxShown is how much of a call a person is asked to read; a longer call is refused without being shown.
 	maxShown = 8 << 10
-	// maxShownText is how much is shown of one text in it, where the rest is no more than content.
+	// maxShownText is how much is shown of a single text in the call; the rest of it is content, such as that of a file.
 	maxShownText = 1 << 10
 )
 
@@ -36,8 +36,8 @@ var (
 	errSaidNo     = errors.New("the person at the node said no. Do not try this call again")
 )
 
-// newConfirmer reads in for as long as there is something: what is typed while nothing is asked answers nothing. A reader that is
-// blocked cannot be told to stop; its goroutine ends with the input.
+// newConfirmer reads lines from in until it ends; lines that arrive while no question is open are dropped. A blocked reader
+// cannot be stopped: its goroutine ends with the input.
 func newConfirmer(e Env) *confirmer {
 	c := &confirmer{out: e.Stdout, turn: make(chan struct{}, 1), leaving: make(chan struct{})}
 	if !e.Interactive {
@@ -65,8 +65,8 @@ func (c *confirmer) read(in io.Reader) {
 	close(c.leaving)
 }
 
-// ask returns nil where the person says yes, and an error for whoever called where not. It ends with ctx, and takes the question
-// back then.
+// ask returns nil if the person says yes, else an error for the caller of the tool. If ctx ends first, it withdraws the
+// question.
 func (c *confirmer) ask(ctx context.Context, tool string, arguments []byte) error {
 	shown, err := showCall(tool, arguments)
 	if err != nil {
@@ -106,8 +106,8 @@ func (c *confirmer) ask(ctx context.Context, tool string, arguments []byte) erro
 	}
 }
 
-// showCall is a call on one line: JSON that no terminal obeys, and in which nothing is written in a roundabout way. It is an error
-// where it is too long to be read.
+// showCall returns a call as one line of JSON without control characters and without needless escapes. The error says that
+// it is too long to be read.
 func showCall(tool string, arguments []byte) (string, error) {
 	var object map[string]any
 	decoder := json.NewDecoder(strings.NewReader(string(arguments)))

@@ -22,8 +22,8 @@ const (
 	demoNode = "demo-desk"
 )
 
-// demoTools leave out run_command and screenshot: in trusted mode whoever is on this machine may call them, and nobody
-// asked for that by starting a demo.
+// demoTools leave out run_command and screenshot: in trusted mode every user of this machine may call the tools, and
+// starting a demo is no consent to that.
 var demoTools = []string{"read_file", "write_file", "list_directory"}
 
 // demo is a desktop node on the first gateway.

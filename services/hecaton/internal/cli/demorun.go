@@ -19,8 +19,8 @@ const (
 	demoAnswer = 10 * time.Second
 )
 
-// run gives an agent a goal through the last gateway, shows what it does, and says how to go on. Only ctx's end is an error: a
-// model that fails is nothing that the cluster could not be used without.
+// run gives an agent a goal through the last gateway, shows what it does, and says how to continue. Only the end of ctx is
+// an error: the cluster stays usable if the model fails.
 func (d *demo) run(ctx context.Context, e Env) error {
 	input, standIn := chat.NewInput(strings.NewReader(""), false), &chat.StandIn{Approves: expected, Says: "there is no terminal to ask at: approved, since this is a demo"}
 	rule := "asks before it runs"
@@ -64,8 +64,8 @@ func (d *demo) run(ctx context.Context, e Env) error {
 	return err
 }
 
-// expected reports whether a call is the one that the demo is there to show. Whatever else a model wants, of which a file that it
-// read may have told it, runs on a person's word only.
+// expected reports whether a call is the one that the demo is meant to show. Any other call, which a file that the model
+// has read may have suggested, runs only if a person allows it.
 func expected(p chat.Pending) bool {
 	var args struct {
 		Path string `json:"path"`

@@ -15,7 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 )
 
-// maxMessage bounds an answer; the gateway has bounds of its own, which are tighter.
+// maxMessage limits the size of an answer; the limits of the gateway are lower.
 const maxMessage = 256 << 20
 
 // dialGRPC returns a connection that is made when it is first used.
@@ -34,7 +34,7 @@ func dialGRPC(addr string, s auth.ServiceAuth) (*grpc.ClientConn, error) {
 // connectWithin is how long a server on the same network may take.
 const connectWithin = 5 * time.Second
 
-// reach waits until conn is connected, so that what fails later is known to have had a server.
+// reach waits until conn is connected, so that later failures cannot mean that no server was reached.
 func reach(ctx context.Context, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeout(ctx, connectWithin)
 	defer cancel()

@@ -37,7 +37,7 @@ func (e *usageError) Unwrap() error { return e.err }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// outcomeError is a failed call whose class is known although it has no reason that calls have.
+// outcomeError is a failed call whose class is known although its reason is not one of calls.
 type outcomeError struct {
 	class errs.Class
 	err   error

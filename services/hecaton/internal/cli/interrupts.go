@@ -6,8 +6,9 @@ import (
 	"os"
 )
 
-// interrupts takes Ctrl-C away from ctx, so that a command may ask what is meant by it: the context that is returned ends with
-// every other signal. Without [Env.Signals], ctx stays as it is and nobody is told anything. Call release when done.
+// interrupts returns a context that ends with every signal but Ctrl-C, and a channel that receives each Ctrl-C, so that a
+// command can decide what it means. Without [Env.Signals] the context is ctx, and the channel is nil. Call release when
+// done.
 func (e Env) interrupts(ctx context.Context) (_ context.Context, pressed <-chan struct{}, release func()) {
 	if e.Signals == nil {
 		return ctx, nil, func() {}

@@ -13,12 +13,12 @@ import (
 
 const (
 	tokenVar = "HECATON_TOKEN"
-	// tokenFD names the open file in which a node that started again finds its token.
+	// tokenFD is the variable with the number of the open file from which a restarted node reads its token.
 	tokenFD = "HECATON_TOKEN_FD"
 )
 
-// seclude keeps the token from the commands that the node runs: neither its environment nor its command line nor its memory can be
-// read for it. Where it came by one of the first two, the process starts again without.
+// seclude keeps the token from the commands that the node runs: they cannot read it from its environment, its command line
+// or its memory. If the token came by one of the first two, the process restarts itself without it.
 func (c *nodeConfig) seclude(e Env) error {
 	if !e.Own {
 		return nil
@@ -52,7 +52,7 @@ func (c *nodeConfig) seclude(e Env) error {
 	return fmt.Errorf("the token cannot be kept from programs that the node starts; give it by %s_FILE: %w", tokenVar, err)
 }
 
-// apart refuses a token's file in the directory whose files the node's tools hand out.
+// apart refuses a token file that lies in the directory whose files the node's tools can read.
 func apart(dir, file string) error {
 	root, err := realPath(dir)
 	if err != nil {

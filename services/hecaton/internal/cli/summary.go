@@ -12,7 +12,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
 )
 
-// summary says where everything is, and why the data directory is a temporary one, where it is.
+// summary prints the addresses of everything, and, if the data directory is temporary, why.
 func summary(c *embedded.Cluster, cfg upConfig, temporary string) string {
 	var b strings.Builder
 	gateways := "one gateway"

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// printable is a name that somebody else chose, made safe for a terminal and for a table: quoted where it holds more than
-// letters that show, and a dash where it is empty.
+// printable makes a name that somebody else chose safe for a terminal and a table: quoted if it has anything but visible
+// characters, and a dash if it is empty.
 func printable(name string) string {
 	if name == "" {
 		return "-"
@@ -19,7 +19,7 @@ func printable(name string) string {
 	return name
 }
 
-// hostname is this machine's name; empty where it has none, which a gateway fills in.
+// hostname is the name of this machine; empty if it has none: then the gateway chooses one.
 func hostname() string {
 	name, _ := os.Hostname()
 	return name

@@ -11,7 +11,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 )
 
-// tokenConfig is what a token says, and the key that gateways verify it with, under the names of their own configuration.
+// tokenConfig has the claims of a token and the key that gateways verify it with, named as in the configuration of
+// gateways.
 type tokenConfig struct {
 	User     string        `conf:"user,required" env:"HECATON_USER" help:"whom the token makes its bearer"`
 	TTL      time.Duration `conf:"ttl" default:"1h" help:"how long the token is good"`
@@ -36,7 +37,7 @@ func (c tokenConfig) Validate() error {
 	return errors.Join(problems...)
 }
 
-// mintToken prints a token, and nothing else, so that a script can take it as it is.
+// mintToken prints a token and nothing else, so that scripts can use the output directly.
 func mintToken(_ context.Context, e Env) error {
 	var cfg tokenConfig
 	if err := e.load("token", &cfg, nil); err != nil {

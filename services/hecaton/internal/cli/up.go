@@ -55,7 +55,7 @@ type upConfig struct {
 	Trace    obs.TraceConfig
 }
 
-// Validate reports what cannot work, and what would let strangers in.
+// Validate reports settings that cannot work, and those that would let anybody in.
 func (c upConfig) Validate() error {
 	var problems []error
 	if c.Gateways < 1 {
@@ -111,8 +111,8 @@ func up(ctx context.Context, e Env) error {
 	return err
 }
 
-// startCluster starts it on the data directory that is wanted. Where nobody has named one, and the usual one cannot be used,
-// it takes a temporary one; temporary says why.
+// startCluster starts the cluster on the chosen data directory. If none was chosen and the default one cannot be used, it
+// uses a temporary directory; temporary says why.
 func startCluster(ctx context.Context, e Env, cfg upConfig) (_ *embedded.Cluster, temporary string, err error) {
 	o := cfg.options(e)
 	switch {
@@ -134,7 +134,7 @@ func startCluster(ctx context.Context, e Env, cfg upConfig) (_ *embedded.Cluster
 	return cluster, temporary, err
 }
 
-// dataHome is where programs of this user keep their data (XDG Base Directory Specification); "" where nobody says.
+// dataHome is the directory for the data of this user's programs (XDG Base Directory Specification); "" if it is not known.
 func (e Env) dataHome() string {
 	if dir := e.variable("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -156,7 +156,7 @@ func (e Env) variable(name string) string {
 	return ""
 }
 
-// demonstrate shows the demo, where it is wanted. The node it returns may be nil.
+// demonstrate runs the demo if it was asked for. The node that it returns may be nil.
 func demonstrate(ctx context.Context, e Env, cluster *embedded.Cluster, cfg upConfig) (*demo, error) {
 	if !cfg.Demo {
 		return nil, nil
@@ -217,7 +217,7 @@ func (c upConfig) model() embedded.Model {
 	}
 }
 
-// usual returns a port that nobody has asked for by name, where it is free and no gateway's; else 0.
+// usual returns the default port of another pod, if it is free and no gateway is to have it; else 0, for any free one.
 func (c upConfig) usual(port int) int {
 	for _, first := range []int{c.HTTPPort, c.GRPCPort, c.AdminPort} {
 		if port >= first && port < first+c.Gateways {

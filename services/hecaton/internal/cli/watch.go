@@ -28,8 +28,8 @@ type watchConfig struct {
 // watchAgain is the pause before a stream that ended is opened again.
 const watchAgain = time.Second
 
-// watch follows events until ctx ends. A stream that ends is opened again: a registry may be replaced meanwhile. Only what
-// another attempt cannot change ends it.
+// watch follows events until ctx ends. If a stream ends, it opens another one, since a registry may have been replaced. It
+// returns only errors that another attempt cannot cure.
 func watch(ctx context.Context, e Env) error {
 	var cfg watchConfig
 	if err := e.load("watch", &cfg, nil); err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// defaultTimeout ends a command shortly before the 60 s after which a caller without a deadline of its own gives up,
-	// so that it still hears what the command wrote.
+	// defaultTimeout ends a command shortly before the 60 s after which a caller without a deadline gives up, so that the
+	// caller still receives what the command wrote.
 	defaultTimeout = 50 * time.Second
 	maxTimeout     = time.Hour
 	// maxOutput bounds stdout and stderr each, maxText the output in the answer's content. JSON writes one control
@@ -31,9 +31,9 @@ type commandArgs struct {
 	TimeoutMS *int64   `json:"timeout_ms"`
 }
 
-// runCommand runs a command: with args it is a program, else a line for the shell unless shell is false; cwd is where it
-// starts. The result has content and, for callers who read data, stdout, stderr, exit_code, truncated and timed_out. An
-// exit code other than 0 is an answer, not an error: what it means the command's author decides.
+// runCommand runs a command: a program if args are given or shell is false, else a line for the shell; cwd is where it
+// starts. The result has content and, for callers that read data, stdout, stderr, exit_code, truncated and timed_out. An
+// exit code other than 0 is an answer, not an error: its meaning depends on the command.
 func (t *Tools) runCommand(ctx context.Context, call node.Call) (node.Result, error) {
 	var args commandArgs
 	if err := call.Bind(&args); err != nil {
@@ -95,8 +95,8 @@ func (a commandArgs) check() (time.Duration, error) {
 	return timeout, nil
 }
 
-// workingDirectory returns the absolute path of cwd. That a link may be exchanged between this look and the start is of
-// no account: a command may go where it likes.
+// workingDirectory returns the absolute path of cwd. A link may change between this check and the start; that is no
+// problem, since a command may change its directory anyway.
 func (t *Tools) workingDirectory(cwd string) (string, *node.Result) {
 	if cwd == "" {
 		return t.Root(), nil
@@ -117,7 +117,7 @@ func (t *Tools) workingDirectory(cwd string) (string, *node.Result) {
 	return filepath.Join(t.Root(), name), nil
 }
 
-// result is what the caller learns of a command that ended, or was ended by its timeout.
+// result describes a command that ended, or that its timeout ended, to the caller.
 func (o outcome) result(timeout time.Duration) node.Result {
 	stdout, stderr := o.stdout.text(), o.stderr.text()
 	text := strings.Builder{}

@@ -7,7 +7,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/node"
 )
 
-// Confirm names the calls that a person at the node has to allow, beside whatever the agent's user has allowed.
+// Confirm says which calls a person at the node has to allow, in addition to what the agent's user allows.
 type Confirm string
 
 // The choices, each with those before it.
@@ -28,7 +28,8 @@ func (c Confirm) check() error {
 	return nil
 }
 
-// confirmed returns a tool's handler that asks first where it has to. A refusal is an answer of the tool, which the agent reads.
+// confirmed returns a tool's handler that asks first if it has to. A refusal is a result of the tool, which the agent
+// reads.
 func (t *Tools) confirmed(tool tool, handle node.Handler) node.Handler {
 	if tool.effect < least[t.confirm] {
 		return handle

@@ -15,7 +15,7 @@ import (
 
 // Options choose what a node offers.
 type Options struct {
-	// Tools are the names to offer; empty means all of them that Commands does not keep back.
+	// Tools are the names of the tools to offer; empty means all, without run_command unless Commands is set.
 	Tools []string
 	// Commands offers run_command, which runs programs as the user.
 	Commands bool
@@ -23,8 +23,8 @@ type Options struct {
 	Sandbox SandboxOptions
 	// Confirm names the calls that Ask has to allow first.
 	Confirm Confirm
-	// Ask returns nil where a call may run, else why not, in words for whoever called. It is given the tool and its arguments, a
-	// JSON object, and ends with ctx. Calls may come from several goroutines. Nil allows nothing.
+	// Ask returns nil if a call may run, else an error with the reason for the caller. It is given the tool and its
+	// arguments, a JSON object, and returns when ctx ends. Several goroutines may call it. A nil Ask allows nothing.
 	Ask func(ctx context.Context, tool string, arguments []byte) error
 }
 
@@ -75,7 +75,7 @@ func names(tools []tool) []string {
 	return names
 }
 
-// Open opens the allowed directory, which must exist. Where run_command is offered it tries the sandbox, too.
+// Open opens the allowed directory, which must exist. If run_command is offered, it also checks that the sandbox works.
 func Open(dir string, o Options) (*Tools, error) {
 	offered, err := choose(o)
 	if err == nil {
@@ -96,7 +96,8 @@ func Open(dir string, o Options) (*Tools, error) {
 	if resolved, err := filepath.EvalSymlinks(given); err == nil && resolved != given {
 		t.dirs = append(t.dirs, resolved)
 	}
-	// os does not export the error of a path that leads out, so one is provoked to compare others with.
+	// The os package does not export its error for a path that leads out of a root, so one is provoked to compare others
+	// with it.
 	var escape *fs.PathError
 	if _, err := root.Lstat(".."); !errors.As(err, &escape) {
 		_ = root.Close()

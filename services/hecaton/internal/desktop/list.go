@@ -15,7 +15,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/node"
 )
 
-// maxEntries bounds a listing: at 255 bytes a name, in the worst of encodings and twice, it is still inside a frame.
+// maxEntries limits a listing so that it fits into a frame even if each of its names has 255 bytes, all of which are
+// escaped, and appears twice.
 const maxEntries = 1000
 
 // entry is one file of a listing.
@@ -70,7 +71,7 @@ func (t *Tools) list(name string) ([]entry, bool, error) {
 	truncated := len(found) > maxEntries
 	entries := []entry{}
 	for _, file := range found[:min(len(found), maxEntries)] {
-		// Asked of the root, not of the entry, whose Info goes by a path that may lead elsewhere by now.
+		// The root is asked and not the entry, whose Info uses a path that may lead elsewhere by now.
 		info, err := t.root.Lstat(filepath.Join(name, file.Name()))
 		if err != nil {
 			continue // gone since it was listed

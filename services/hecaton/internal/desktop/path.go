@@ -15,8 +15,8 @@ const maxLinks = 40
 
 var errTooManyLinks = errors.New("too many links")
 
-// inside turns a path of a caller into one relative to the allowed directory. It looks at the text only: what links make
-// of it is for os.Root to judge.
+// inside turns a path of a caller into one relative to the allowed directory. It looks at the text only; os.Root checks the
+// links.
 func (t *Tools) inside(path string) (string, error) {
 	if filepath.IsAbs(path) {
 		for _, dir := range t.dirs {
@@ -36,7 +36,7 @@ func (t *Tools) outside(path string) error {
 	return fmt.Errorf("%q leads out of the allowed directory %q; give a path inside it", path, t.Root())
 }
 
-// explain says what a failed operation means to the caller, who knows the path and not the system's call.
+// explain describes a failed operation to the caller, who knows the path but not the system call.
 func (t *Tools) explain(path string, err error) node.Result {
 	switch {
 	case t.escapes != nil && errors.Is(err, t.escapes):
@@ -73,8 +73,8 @@ func (t *Tools) openRegular(name string, flags int) (*os.File, fs.FileInfo, erro
 	return f, info, nil
 }
 
-// onlyName refuses a file that has another name, a hard link: that may lie outside the allowed directory, and no look at a path
-// can tell. It asks the open file, so that nothing can be exchanged afterwards.
+// onlyName refuses a file with a second name (a hard link), which may lie outside the allowed directory without the path
+// showing it. It checks the open file, so that the file cannot be exchanged afterwards.
 func onlyName(f *os.File, info fs.FileInfo) error {
 	links, err := linksOf(f, info)
 	if err != nil {
@@ -115,7 +115,7 @@ func (t *Tools) followLinks(name string) (string, fs.FileInfo, error) {
 		if filepath.IsAbs(target) {
 			return "", nil, t.escapes // as os.Root has it: a link may not be absolute
 		}
-		// Not joined with filepath.Join, which would take "a/.." for nothing where a is a link.
+		// filepath.Join is not used: it would remove "a/..", which is wrong if a is a link.
 		parent, _ := filepath.Split(name)
 		name = parent + target
 	}

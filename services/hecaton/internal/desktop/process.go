@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// lingering is how long the output of a command that has ended is waited for, where a process it left behind holds it
+// lingering is how long run waits for output after the command has ended, if a process that it left behind keeps the output
 // open.
 const lingering = 500 * time.Millisecond
 
@@ -29,13 +29,13 @@ type process struct {
 // outcome is how a process ended.
 type outcome struct {
 	stdout, stderr output
-	// code is the exit code; of a process that a signal ended, 128 and the signal's number, as shells have it.
+	// code is the exit code; for a process that a signal ended, 128 plus the number of the signal, as in shells.
 	code     int
 	timedOut bool
 }
 
-// run returns once the process, and every other of its group, has ended or been killed. The error is that of a process
-// which could not be started or waited for.
+// run returns once the process and all others of its group have ended or been killed. The error says that the process could
+// not be started or waited for.
 func (p process) run(ctx context.Context) (outcome, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, p.timeout, errTimeout)
 	defer cancel()
@@ -64,7 +64,7 @@ func (p process) run(ctx context.Context) (outcome, error) {
 	return out, err
 }
 
-// output keeps the beginning of what is written to it, and counts the rest, so that the writer is never held up.
+// output keeps the beginning of what is written to it and counts the rest, so that the writer never blocks.
 type output struct {
 	kept    bytes.Buffer
 	dropped int64
@@ -84,8 +84,8 @@ func (o *output) text() string {
 	return strings.ToValidUTF8(string(kept[:end]), "\uFFFD")
 }
 
-// inherited are the variables that a command gets of the node's own: what says who and where the user is. A node's
-// configuration comes in its environment too, and may hold its token.
+// inherited are the variables of the node's environment that commands get: those that describe the user and the machine.
+// The node's own configuration, which may include its token, is not among them.
 var inherited = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
 	// Windows programs do not start without these.

@@ -11,7 +11,7 @@ import (
 
 func shellLine(line string) (string, []string) { return "/bin/sh", []string{"-c", line} }
 
-// ownGroup makes the process the leader of a group of its own, which its children belong to unless they leave it.
+// ownGroup gives the process a process group of its own, to which its children belong unless they leave it.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup kills every process of the group that p leads, or led.

@@ -29,11 +29,11 @@ type SandboxOptions struct {
 	Hide []string
 }
 
-// system are the directories with the programs of a machine, as far as it has them. Homes, other users' data, and sockets of
-// services are in none.
+// system are the directories with the programs of a machine, as far as they exist. They contain no home directories, no
+// data of other users and no sockets of services.
 var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix", "/gnu", "/snap"}
 
-// resolvers are where /etc/resolv.conf leads on machines that write it anew at each start.
+// resolvers are the places to which /etc/resolv.conf links on machines that generate it at each start.
 var resolvers = []string{"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/mnt/wsl/resolv.conf"}
 
 // sandbox starts programs by bubblewrap: they may write to the allowed directory only, read that and [system], and see no
@@ -44,7 +44,7 @@ type sandbox struct {
 	network bool
 }
 
-// newSandbox returns a sandbox of one directory by several names, the last of which is where it is.
+// newSandbox returns a sandbox of one directory, given by all names that lead to it; the last one is its real path.
 func newSandbox(program string, dirs []string, o SandboxOptions) (*sandbox, error) {
 	s := &sandbox{program: program, network: o.Network, args: []string{
 		"--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
@@ -121,10 +121,11 @@ func (s *sandbox) wrap(p process) process {
 	return p
 }
 
-// startFailed is how bubblewrap says that there is no such program. One that says so itself is believed: it could as well fail.
+// startFailed is bubblewrap's message that a program does not exist. A program could print the same; then it is treated as
+// not started.
 const startFailed = "bwrap: execvp "
 
-// notStarted returns why a program in a sandbox could not be started; "" where it ran.
+// notStarted returns why a program in a sandbox could not be started; "" if it was.
 func notStarted(o outcome) string {
 	said := o.stderr.text()
 	if o.code != 1 || o.stdout.kept.Len() > 0 || !strings.HasPrefix(said, startFailed) {
@@ -133,7 +134,7 @@ func notStarted(o outcome) string {
 	return strings.TrimSpace(strings.TrimPrefix(said, startFailed))
 }
 
-// Isolation says in a sentence what keeps commands from doing harm; "" where none are run.
+// Isolation describes in one sentence what keeps commands from doing harm; "" if no commands are offered.
 func (t *Tools) Isolation() string {
 	switch {
 	case !t.runsCommands():

@@ -12,7 +12,7 @@ import (
 // probeTimeout is how long a first command in a sandbox may take.
 const probeTimeout = 10 * time.Second
 
-// openSandbox returns a sandbox that has been seen to work; nil where commands run without, and why.
+// openSandbox returns a sandbox that has run a first command; nil, and the reason, if commands run without one.
 func openSandbox(dirs []string, o SandboxOptions) (*sandbox, string, error) {
 	switch o.Mode {
 	case SandboxOff:

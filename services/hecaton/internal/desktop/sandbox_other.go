@@ -8,7 +8,7 @@ import (
 	"runtime"
 )
 
-// openSandbox has none to offer: bubblewrap is made of what Linux has.
+// openSandbox offers none: bubblewrap needs Linux.
 func openSandbox(_ []string, o SandboxOptions) (*sandbox, string, error) {
 	switch o.Mode {
 	case SandboxOff:

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// screen knows how pictures of this machine's desktop are taken. Its fields are what it asks about the machine.
+// screen takes pictures of this machine's desktop. Its fields are what it needs to know of the machine.
 type screen struct {
 	goos     string
 	getenv   func(string) string
@@ -49,7 +49,7 @@ $bitmap = New-Object System.Drawing.Bitmap $area.Width, $area.Height
 [System.Drawing.Graphics]::FromImage($bitmap).CopyFromScreen($area.Location, [System.Drawing.Point]::Empty, $area.Size)
 $bitmap.Save('%s', [System.Drawing.Imaging.ImageFormat]::Png)`
 
-// programs returns those that are installed for the desktop there is, the best first.
+// programs returns the installed programs that work on the current desktop, the best one first.
 func (s screen) programs() ([]captureProgram, error) {
 	candidates, err := s.candidates()
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sight are the capabilities with which a process of root looks into another's memory, the node's own with its token in it.
+// sight are the capabilities with which a process of root can read the memory of another process, such as that of the node
+// with its token.
 var sight = []uintptr{unix.CAP_SYS_PTRACE, unix.CAP_SYS_ADMIN, unix.CAP_SYS_RAWIO, unix.CAP_SYS_MODULE, unix.CAP_BPF, unix.CAP_PERFMON}
 
-// startWithoutSight starts a command of root without [sight]; every other user's has none. It is not for bubblewrap, which leaves
-// its commands no capabilities anyway and dies with the thread that started it.
+// startWithoutSight starts a command of root without [sight]; commands of other users do not have these capabilities. It is
+// not used for bubblewrap, which gives its commands no capabilities and ends with the thread that started it.
 func startWithoutSight(cmd *exec.Cmd) error {
 	if os.Geteuid() != 0 {
 		return cmd.Start()

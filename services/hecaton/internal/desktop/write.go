@@ -16,7 +16,7 @@ import (
 // maxWrite leaves room in the frame of a call for what JSON adds.
 const maxWrite = 8 << 20
 
-// writeFile writes text to a file: path, content, append. Directories that are missing are made.
+// writeFile writes text to a file: path, content, append. It creates directories that are missing.
 func (t *Tools) writeFile(_ context.Context, call node.Call) (node.Result, error) {
 	var args struct {
 		Path    string  `json:"path"`
@@ -74,8 +74,8 @@ func (t *Tools) write(name string, content []byte, atEnd bool) (int64, error) {
 	return int64(len(content)), t.replace(parent, name, content, existing)
 }
 
-// replaceable refuses to replace what read_file would not read. Of a file with a second name only one name would get the new
-// text, which nobody expects of a write.
+// replaceable refuses to replace a file that read_file would not read. If a file has a second name (a hard link), replacing
+// it would change one of the two only.
 func (t *Tools) replaceable(name string, existing fs.FileInfo) (fs.FileInfo, error) {
 	if err := regular(existing); err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func (t *Tools) appendTo(name string, content []byte) (int64, error) {
 	return info.Size(), nil
 }
 
-// replace writes beside the file and renames, so that readers, and a crash, see the old text or the new one. The new
-// file has the permissions of the old.
+// replace writes a new file next to the old one and renames it, so that readers, also after a crash, see either the old
+// text or the new one. The new file has the permissions of the old one.
 func (t *Tools) replace(parent, name string, content []byte, existing fs.FileInfo) error {
 	mode := fs.FileMode(0o666) // less the umask
 	if existing != nil {

@@ -2,5 +2,6 @@ package seclude
 
 import "golang.org/x/sys/unix"
 
-// Memory keeps debuggers from this process. What is not one cannot read it: the system gives a process's memory to root alone.
+// Memory keeps debuggers from this process. Other programs cannot read its memory anyway: the system allows that to root
+// only.
 func Memory() error { return unix.PtraceDenyAttach() }

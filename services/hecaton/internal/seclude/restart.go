@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Received reads the secret that [Restart] handed over; name is as it was there. It is "" where there is none. What the process
-// starts cannot read it again.
+// Received reads the secret that [Restart] passed on under the same name; "" if there is none. Programs that this process
+// starts cannot read it.
 func Received(environ []string, name string) (string, error) {
 	i := slices.IndexFunc(environ, func(v string) bool { return strings.HasPrefix(v, name+"=") })
 	if i < 0 {
@@ -34,5 +34,5 @@ func Received(environ []string, name string) (string, error) {
 	return string(secret), nil
 }
 
-// maxSecret is what a pipe holds on every system without anybody reading it.
+// maxSecret is how many bytes a pipe takes on every system before anybody reads from it.
 const maxSecret = 16 << 10

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// Restart begins this process again as program, with these arguments (the program's name is the first) and this environment.
-// There, [Received] returns the secret under the name, which stands for a variable. It returns only where that cannot be.
+// Restart replaces this process by program, with these arguments (the first is the program's name) and this environment.
+// The new program gets the secret from [Received] by name, which is that of a variable. Restart returns only if it fails.
 func Restart(program string, args, environ []string, name, secret string) error {
 	if len(secret) > maxSecret {
 		return fmt.Errorf("it has %d bytes, at most %d are handed over", len(secret), maxSecret)

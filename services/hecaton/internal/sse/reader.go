@@ -41,11 +41,11 @@ func NewReader(in io.Reader, limit int) *Reader {
 	return &Reader{in: bufio.NewReaderSize(in, 16<<10), limit: limit}
 }
 
-// Retry is how long the server wants clients to wait before they come back; 0 where it did not say.
+// Retry is how long the server asks clients to wait before they reconnect; 0 if it has not said so.
 func (r *Reader) Retry() time.Duration { return r.retry }
 
-// Next returns the next event. Its error is io.EOF at the end of the stream, a *TooLargeError, or that of the stream; an
-// event that is not whole by then is none.
+// Next returns the next event. The error is io.EOF at the end of the stream, a *TooLargeError, or the error of the stream;
+// an event that is incomplete at the end of the stream is dropped.
 func (r *Reader) Next() (Event, error) {
 	var e Event
 	var data []byte
@@ -88,7 +88,8 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
-// line returns the next line without its end, which is \n, \r or \r\n. A line that the stream breaks off is none.
+// line returns the next line without its end, which is \n, \r or \r\n. A line that is incomplete at the end of the stream
+// is dropped.
 func (r *Reader) line(limit int) ([]byte, error) {
 	var line []byte
 	for {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// CloseWhenSilent returns a stream's body, which is closed where nothing can be read of it for so long: a connection that
-// has died without a word would keep its reader for ever. Close it all the same.
+// CloseWhenSilent returns a stream's body that is closed when nothing has arrived for so long: a dead connection would
+// otherwise block its reader for ever. The caller still has to close it.
 func CloseWhenSilent(body io.ReadCloser, silence time.Duration) io.ReadCloser {
 	return &watched{body, silence, time.AfterFunc(silence, func() { _ = body.Close() })}
 }
 
-// watched is a body with an alarm that everything that is read pushes on.
+// watched is a body with a timer that starts anew with everything that is read.
 type watched struct {
 	io.ReadCloser
 	silence time.Duration

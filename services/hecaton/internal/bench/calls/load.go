@@ -61,8 +61,8 @@ func Start(ctx context.Context, o Options) *Load {
 // Open is how many calls are in progress.
 func (l *Load) Open() int { return int(l.open.Load()) }
 
-// Stop lets no more calls begin, and waits for those in progress. Where ctx ends, or has ended, what is not delivered is not
-// tried again: such a call stays open.
+// Stop lets no more calls begin and waits for those in progress. When ctx ends, calls that were not delivered are not tried
+// again and stay open.
 func (l *Load) Stop(ctx context.Context) {
 	close(l.quit)
 	stop := context.AfterFunc(ctx, l.giveUp)
@@ -160,7 +160,7 @@ func pause(ctx context.Context, ceiling time.Duration) bool {
 	return sleep.For(ctx, ceiling/2+rand.N(ceiling/2))
 }
 
-// again reports whether another attempt may be delivered. What the API refuses for the request's own sake stays refused.
+// again reports whether another attempt may succeed. A request that the API refuses as wrong stays refused.
 func again(reason string) bool {
 	switch reason {
 	case "REQUIRES_SELECTION", "TOOL_NOT_OFFERED", "TOO_LARGE", "BAD_REQUEST", "HTTP_400", "HTTP_401", "HTTP_403", "HTTP_404":

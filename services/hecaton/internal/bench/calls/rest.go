@@ -79,8 +79,8 @@ func (r *REST) Attempt(ctx context.Context, try int64, what Request) (string, le
 	return readAnswer(resp.StatusCode, raw)
 }
 
-// transportEnd is the end of an attempt that has no answer. connected says that there was a connection, on which some of
-// the request may have gone out.
+// transportEnd is the end of an attempt without an answer. connected says that there was a connection, on which a part of
+// the request may have been sent.
 func transportEnd(ctx context.Context, err error, connected bool) ledger.End {
 	var dial *net.OpError
 	switch {
@@ -92,8 +92,8 @@ func transportEnd(ctx context.Context, err error, connected bool) ledger.End {
 	return ledger.End{Class: ledger.Unknown, Reason: ledger.Lost, Err: err}
 }
 
-// readAnswer reads the API's answer: a result, or a problem that says what a caller may assume. What says neither, such as
-// a proxy's page, leaves the outcome unknown.
+// readAnswer reads the API's answer: a result, or a problem that says what a caller may assume. Anything else, such as the
+// page of a proxy, leaves the outcome unknown.
 func readAnswer(status int, raw []byte) (string, ledger.End) {
 	var body struct {
 		Result struct {

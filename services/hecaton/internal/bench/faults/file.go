@@ -22,7 +22,8 @@ type Fault struct {
 	Do, Undo string
 	// Hold is the time between them, Settle the time after.
 	Hold, Settle time.Duration
-	// Recover is how long after the fault has begun all calls are answered at once again; 0 does not say.
+	// Recover is the time, from the beginning of the fault, after which all calls must be answered promptly again; 0 means
+	// that this is not checked.
 	Recover time.Duration
 	// Lossless says that every call has to be answered in spite of it, LosslessRuns also every tool call of a run.
 	Lossless, LosslessRuns bool

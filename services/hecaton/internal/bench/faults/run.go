@@ -23,8 +23,8 @@ type Watcher interface {
 // commandWithin is how long a command may take.
 const commandWithin = 5 * time.Minute
 
-// Run makes the faults happen one after the other. It returns when the last one has settled, when a command has failed, or,
-// with what was broken mended, when ctx has ended; where it could not be mended the error says so.
+// Run makes the faults happen one after the other. It returns when the last one has settled, when a command has failed, or
+// when ctx has ended; in each case what was broken is mended first, and the error says if that failed.
 func Run(ctx context.Context, all []Fault, w Watcher) error {
 	for _, f := range all {
 		if ctx.Err() != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// cause is why a connection ended or did not come about, in few words that can be counted.
+// cause is why a connection ended or could not be made, in a few words that can be counted.
 type cause struct {
 	name string
 	// final says that a program would not connect again (docs/protocols/zeus-nodes.md#close-codes).

@@ -16,7 +16,7 @@ import (
 
 // Book is the nodes' end of the ledger.
 type Book interface {
-	// Executed is told of every call that a node is given, and returns the text that it answers with. It must return soon.
+	// Executed is called for every call that a node receives, and returns the text of the answer. It must return soon.
 	Executed(node int, c Call) (answer string)
 }
 
@@ -39,7 +39,7 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// dials is how many nodes connect at once: a handshake with TLS takes the processor for a while.
+// dials is how many nodes connect at once: a TLS handshake takes processor time.
 const dials = 64
 
 // Fleet is many nodes.
@@ -88,8 +88,8 @@ func (f *Fleet) Start(ctx context.Context) {
 // Wait returns when all that the fleet does has ended.
 func (f *Fleet) Wait() { f.work.Wait() }
 
-// Ready waits until every node has been connected. It gives up as soon as a gateway says that a node may not come: that
-// will not be better in a moment.
+// Ready waits until every node has been connected. It gives up as soon as a gateway refuses a node, since waiting will not
+// change that.
 func (f *Fleet) Ready(ctx context.Context) error {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

@@ -44,8 +44,8 @@ type node struct {
 	known  bool
 }
 
-// leave makes the node close its connection and come back after a while. One that is about to leave already stays with
-// that.
+// leave makes the node disconnect and come back after a while. It changes nothing for a node that is about to leave
+// already.
 func (n *node) leave(away time.Duration) {
 	select {
 	case n.away <- away:
@@ -124,7 +124,7 @@ func (f *Fleet) dial(ctx context.Context, server, path, user string, query url.V
 	return ws, err
 }
 
-// register says what the node is (docs/protocols/zeus-nodes.md#register), and waits until the gateway knows.
+// register sends the registration (docs/protocols/zeus-nodes.md#register) and waits for its confirmation.
 func (n *node) register(ctx context.Context, ws *websocket.Conn) error {
 	hello, err := load.Registration{
 		NodeID: n.ID, NodeName: "Simulated node", NodeType: "extension", OS: "none", AppVersion: "bench",
@@ -156,7 +156,7 @@ func (n *node) register(ctx context.Context, ws *websocket.Conn) error {
 	}
 }
 
-// send writes a frame. A connection that does not take it is closed, which its reader notices.
+// send writes a frame. If that fails it closes the connection, which ends the reader.
 func (n *node) send(ctx context.Context, ws *websocket.Conn, frame []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeLimit)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
-// Slow are web clients that ask for more and more, and do not read. A server has to cut them.
+// Slow are web clients that keep sending requests and do not read the answers. A server has to disconnect them.
 type Slow struct {
 	fleet *Fleet
 	work  sync.WaitGroup
@@ -24,8 +24,8 @@ type Slow struct {
 
 // SlowStats are what became of them.
 type SlowStats struct {
-	// Cut is how many connections the server ended, after Took; Kept how many of them were still served when they read at
-	// last.
+	// Cut is how many connections the server ended, after Took; Kept is how many clients were still served when they read
+	// at the end.
 	Cut, Kept int
 	Took      load.Histogram
 }
@@ -33,7 +33,7 @@ type SlowStats struct {
 const (
 	// asks is how often a client asks, for an answer of workflowsSize.
 	asks = 50 * time.Millisecond
-	// askWithin is how long a question may wait to be written: a proxy that is full itself does not take more.
+	// askWithin is how long a request may take to be written: a proxy whose buffers are full accepts no more.
 	askWithin = 15 * time.Second
 	// readsWithin is how long a client reads at the end before the connection counts as one that is served.
 	readsWithin = 20 * time.Second
@@ -60,8 +60,8 @@ func (f *Fleet) Slow(ctx context.Context, clients int) *Slow {
 	return s
 }
 
-// Stop ends them, and says what became of them. Where ctx ends, or has ended, nobody waits to see whether those that are
-// left are still served.
+// Stop ends the clients and returns what became of them. When ctx ends, it does not check whether the remaining ones are
+// still served.
 func (s *Slow) Stop(ctx context.Context) SlowStats {
 	close(s.quit)
 	stop := context.AfterFunc(ctx, s.end)
@@ -75,7 +75,8 @@ func (s *Slow) Stop(ctx context.Context) SlowStats {
 
 var getWorkflows = []byte(`{"type":"get_workflows"}`)
 
-// live is one connection: the client asks until writing fails or the bench ends, then looks whether it was cut.
+// live is one connection: the client sends requests until a write fails or the bench ends, then checks whether it was
+// disconnected.
 func (s *Slow) live(ctx context.Context, i int) {
 	f := s.fleet
 	server := f.o.Servers[i%len(f.o.Servers)]
@@ -112,8 +113,8 @@ func write(ctx context.Context, ws *websocket.Conn) error {
 	return ws.Write(ctx, websocket.MessageText, getWorkflows)
 }
 
-// look reads what has come, to see whether the server has ended the connection; one that has had no time to be cut does not
-// count.
+// look reads what has arrived, to see whether the server has ended the connection; a connection that was too short to be
+// cut does not count.
 func (s *Slow) look(ctx context.Context, ws *websocket.Conn, began time.Time) {
 	took := time.Since(began)
 	reading, cancel := context.WithTimeout(ctx, readsWithin)

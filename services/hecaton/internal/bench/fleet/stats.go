@@ -11,12 +11,12 @@ import (
 type Stats struct {
 	// Nodes is how many there are, Up how many are connected.
 	Nodes, Up int
-	// FewestUp is the least number that was connected at once, since all were.
+	// FewestUp is the smallest number of nodes that were connected at one time, counted from when all were.
 	FewestUp int
 	// Left is how many connections nodes ended by themselves (churn).
 	Left int
-	// Lost is how many connections ended otherwise, by cause; SentAway those of them whose close code tells a program to
-	// end.
+	// Lost is how many connections ended otherwise, by cause; SentAway is how many of them had a close code that tells a
+	// program not to reconnect.
 	Lost     map[string]int
 	SentAway int
 	// Failed is how many attempts to connect failed, by cause.
@@ -46,7 +46,7 @@ func (f *Fleet) Stats() Stats {
 	return s
 }
 
-// arrived notes that a node is connected, after it has taken this long; first says that it has not been before.
+// arrived records that a node is connected, after it has taken this long; first says that it is its first connection.
 func (f *Fleet) arrived(first bool, took time.Duration) {
 	up := int(f.up.Add(1))
 	now := time.Now()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Ledger is the book of the calls with the numbers from 0. It is safe for concurrent use.
+// Ledger records the calls, numbered from 0. It is safe for concurrent use.
 type Ledger struct {
 	// Static after construction. name says what an entry is, in findings.
 	name string
@@ -47,8 +47,8 @@ func (l *Ledger) Send(n int64, node int) {
 	e.sent, e.node = true, int32(node)
 }
 
-// Execute notes that a node was given call n under this id; intact says that it arrived as it was sent. It reports false for
-// a number that was never sent.
+// Execute records that a node received call n with this id; intact says that it arrived unchanged. It returns false for a
+// number that was never sent.
 func (l *Ledger) Execute(n int64, node int, id string, intact bool) bool {
 	call := maphash.String(l.seed, id)
 	l.mu.Lock()
@@ -76,8 +76,8 @@ func (l *Ledger) Execute(n int64, node int, id string, intact bool) bool {
 	return true
 }
 
-// End notes how call n ended for its caller; own says of an answer that it is the one to this call. part is the part of the
-// load in which that counts.
+// End records how call n ended for its caller; own says that the answer was the one to this call. part is the part of the
+// load to which the call belongs.
 func (l *Ledger) End(n int64, class Class, own bool, part int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

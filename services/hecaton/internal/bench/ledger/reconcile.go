@@ -70,7 +70,7 @@ type Balance struct {
 // Reconciles reports whether nothing was broken.
 func (b Balance) Reconciles() bool { return len(b.Faults) == 0 }
 
-// Reconcile compares both ends. Nothing may go on meanwhile that would change them.
+// Reconcile compares both ends. Neither may change meanwhile.
 func (l *Ledger) Reconcile() Balance {
 	l.mu.Lock()
 	defer l.mu.Unlock()

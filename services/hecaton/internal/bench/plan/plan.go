@@ -124,7 +124,7 @@ func (p *Plan) Leaving(n int64) (at time.Duration, node int, away time.Duration)
 // Slow returns the index of the user of the ith web client that does not read.
 func (p *Plan) Slow(i int) int { return p.rng(streamSlow, int64(i)).IntN(min(p.Users, p.Nodes)) }
 
-// Data returns size bytes of letters and digits for the nth thing: what it carries, so that what arrives can be compared.
+// Data returns size bytes of letters and digits that depend on n only, so that the receiver can check what arrives.
 func (p *Plan) Data(n int64, size int) []byte {
 	out := make([]byte, 0, size)
 	for at := int(uint64(n) * 7919 % blockSize); len(out) < size; at = 0 {

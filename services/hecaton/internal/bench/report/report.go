@@ -10,8 +10,8 @@ import (
 
 // Report is all that a bench found out.
 type Report struct {
-	// Passed says that the ledgers reconcile, that faults said to be lossless were, and that nothing else went wrong; else
-	// Problems say what did.
+	// Passed says that the ledgers agree, that lossless faults lost nothing, and that nothing else went wrong; if not,
+	// Problems has the reasons.
 	Passed   bool     `json:"passed"`
 	Problems []string `json:"problems"`
 
@@ -98,7 +98,8 @@ type Nodes struct {
 	Up       int `json:"connected"`
 	FewestUp int `json:"fewest_connected"`
 	Left     int `json:"left"`
-	// Lost are connections that ended by no wish of the node, Failed attempts to connect: by cause.
+	// Lost are connections that ended although the node did not want it, Failed are failed attempts to connect; both by
+	// cause.
 	Lost     map[string]int `json:"lost"`
 	SentAway int            `json:"sent_away"`
 	Failed   map[string]int `json:"failed_attempts"`
@@ -130,7 +131,7 @@ type Runs struct {
 // Slow are web clients that do not read.
 type Slow struct {
 	Clients int `json:"clients"`
-	// Cut is how many connections were ended by the server, Took how long after the client had begun not to read.
+	// Cut is how many connections the server ended, Took how long after the client had stopped reading.
 	Cut  int     `json:"cut"`
 	Took Latency `json:"took"`
 	// Kept is how many were still served at the end.

@@ -81,7 +81,8 @@ func (p *picture) series(class string, value func(column) time.Duration) {
 	flush()
 }
 
-// rates draws answers a second as an area, refusals and unknown outcomes as bars on it. A bar is at least seen.
+// rates draws answers a second as an area, and refusals and unknown outcomes as bars on top of it. Every bar is high enough
+// to be visible.
 func (p *picture) rates() {
 	most := p.most
 	for _, c := range p.cols {

@@ -47,7 +47,7 @@ type refused struct {
 
 func (e *refused) Error() string { return fmt.Sprintf("HTTP %d %s: %s", e.status, e.reason, e.text) }
 
-// passing reports whether an error may be over soon: nobody was there, or could serve.
+// passing reports whether an error may be temporary: no server was reached, or it could not serve.
 func passing(err error) bool {
 	var no *refused
 	if !errors.As(err, &no) {
@@ -56,7 +56,7 @@ func passing(err error) bool {
 	return no.status >= 500 || no.status == http.StatusTooManyRequests
 }
 
-// taken reports whether a decision that is handed in again was taken before.
+// taken reports whether a decision that is sent again had been taken the first time.
 func taken(err error) bool {
 	var no *refused
 	if !errors.As(err, &no) {

@@ -94,8 +94,8 @@ func Start(ctx context.Context, o Options) *Load {
 	return l
 }
 
-// permit has a user's runs ask for nothing but what their requests mark. Where it fails for good the run shows it: its calls
-// ask.
+// permit sets a user's approval mode so that only tools ask that a request marks. If it fails for good, the runs show it:
+// their calls ask.
 func (l *Load) permit(ctx context.Context, user string) {
 	if _, done := l.permitted.Load(user); done {
 		return
@@ -116,8 +116,8 @@ func (l *Load) permit(ctx context.Context, user string) {
 // Open is how many runs go on.
 func (l *Load) Open() int { return int(l.open.Load()) }
 
-// Stop lets no more runs begin, waits for those that go on, and returns what was wrong. Where ctx ends, or has ended, nobody
-// waits: runs that go on stay open.
+// Stop lets no more runs begin, waits for those in progress, and returns what was wrong. When ctx ends, it does not wait:
+// runs in progress stay open.
 func (l *Load) Stop(ctx context.Context) Findings {
 	close(l.quit)
 	stop := context.AfterFunc(ctx, l.end)

@@ -28,8 +28,8 @@ const (
 	maxPause = 2 * time.Second
 )
 
-// NotReached is the outcome of steps that a run stopped before: after one that was not answered, or because the tool was not
-// on offer.
+// NotReached is the outcome of steps after the one at which a run stopped: a call was not answered, or the tool was not
+// offered.
 const NotReached = "not_reached"
 
 // run is one run. It is for one goroutine.

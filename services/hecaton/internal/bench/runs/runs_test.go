@@ -101,19 +101,19 @@ const (
 	again    = "GET /api/agent/sessions/S/events "
 )
 
-// world is a plan, and what its first run is.
-type world struct {
+// scenario is a plan, and what its first run is.
+type scenario struct {
 	plan *plan.Plan
 	run  plan.Run
 }
 
-func newWorld() world {
+func newScenario() scenario {
 	p := plan.New(plan.Spec{Seed: 3, Users: 2, Nodes: 4})
-	return world{p, p.Run(0)}
+	return scenario{p, p.Run(0)}
 }
 
 // results are the events of the run's tool calls, each answered; outcome is that of the last one.
-func (w world) results(outcome string) (all []string) {
+func (w scenario) results(outcome string) (all []string) {
 	for i, s := range w.run.Steps {
 		result := calls.Answer(w.plan, Number(0, i), s.Answer)
 		o := ""
@@ -126,7 +126,7 @@ func (w world) results(outcome string) (all []string) {
 }
 
 // play runs one run against a script, and returns what was found.
-func (w world) play(t *testing.T, script ...step) (Findings, timeline.Snapshot, ledger.Balance, *api) {
+func (w scenario) play(t *testing.T, script ...step) (Findings, timeline.Snapshot, ledger.Balance, *api) {
 	t.Helper()
 	a := &api{t: t, script: script, asks: map[string][]string{}, keys: map[string]map[string]bool{}}
 	server := httptest.NewServer(a)
@@ -156,7 +156,7 @@ func join(parts ...[]string) (all []string) {
 
 func TestARun(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newScenario()
 	all := join([]string{text}, w.results(""), []string{complete})
 	found, s, b, a := w.play(t, step{invoke, events(1, all...)})
 	if found.Broken != 0 || s.All.Runs.Finishes["stop"] != 1 || b.Answered != len(w.run.Steps) || !b.Reconciles() {
@@ -173,7 +173,7 @@ func TestARun(t *testing.T) {
 // Whatever breaks in between, the events are followed from the last one that came, and requests are sent again.
 func TestABrokenStreamIsPickedUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newScenario()
 	all := join([]string{text, ask, waits}, w.results(""), []string{text, complete})
 	n := len(all)
 	for name, script := range map[string][]step{
@@ -198,7 +198,7 @@ func TestABrokenStreamIsPickedUp(t *testing.T) {
 
 func TestANodeIsChosen(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newScenario()
 	all := join([]string{choose, waits}, w.results(""), []string{complete})
 	found, _, b, a := w.play(t, step{invoke, events(1, all[:2]...)}, step{resume, events(3, all[2:]...)})
 	if found.Broken != 0 || !b.Reconciles() || !strings.Contains(a.asks["bench-t-0"][1], `"node_id":"other"`) {
@@ -209,7 +209,7 @@ func TestANodeIsChosen(t *testing.T) {
 // Broken promises are found and told.
 func TestBrokenPromises(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newScenario()
 	good := w.results("")
 	end := []string{complete}
 	first := []string{good[0]}
@@ -242,7 +242,7 @@ func TestBrokenPromises(t *testing.T) {
 // A call whose outcome is unknown is told as such, and what the run did not get to must not have been executed.
 func TestUnknownSteps(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newScenario()
 	found, s, b, _ := w.play(t, step{invoke, events(1, join(w.results("unknown"), []string{complete})...)})
 	if found.Broken != 0 || len(found.Remarks) != 0 || s.All.Runs.Steps["unknown"] != 1 || b.Unknown != 1 || b.UnknownExecuted != 1 || !b.Reconciles() {
 		t.Errorf("%+v %+v %+v", found, s.All.Runs, b)

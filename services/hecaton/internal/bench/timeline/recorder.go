@@ -17,7 +17,7 @@ type Recorder struct {
 	seconds []*second
 }
 
-// part is one fault's time; the first one is the time outside of all of them.
+// part is the time of one fault; the first part is the time outside of all faults.
 type part struct {
 	name     string
 	from, to time.Time // to is zero while it lasts
@@ -54,7 +54,7 @@ func (r *Recorder) second(at time.Time) *second {
 	return r.seconds[i]
 }
 
-// partOf returns the part to which something belongs that lasted from begin to end. mu must be held.
+// partOf returns the part to which something belongs that lasted from begin to end. Call it with mu held.
 func (r *Recorder) partOf(begin, end time.Time) int {
 	first := 0
 	for i, p := range r.parts[1:] {
@@ -71,7 +71,8 @@ func (r *Recorder) partOf(begin, end time.Time) int {
 	return first
 }
 
-// last is the end of a part, in which what begins and lasts into the next one belongs to that: it has settled by then.
+// last is the final stretch of a part. What begins in it and lasts into the next part belongs to the next part, since this
+// one has settled by then.
 const last = 500 * time.Millisecond
 
 // Call notes a call that has ended, and returns the part to which it belongs.

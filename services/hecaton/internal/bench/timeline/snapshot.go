@@ -34,7 +34,7 @@ type Snapshot struct {
 	Seconds []Second
 }
 
-// Snapshot returns what is known once a load has ended; nothing may be told meanwhile.
+// Snapshot returns everything that was recorded. Call it when the load has ended and nothing records any more.
 func (r *Recorder) Snapshot(now time.Time) Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ type Now struct {
 	// PerSecond, P50 and P99 are of the last few seconds.
 	PerSecond float64
 	P50, P99  time.Duration
-	// Fault is the part that lasts, Mark what happened in it last; "" outside of faults.
+	// Fault is the current fault, Mark its latest step; "" outside of faults.
 	Fault, Mark string
 }
 

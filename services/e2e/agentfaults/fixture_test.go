@@ -17,35 +17,35 @@ import (
 // patience is how long a cluster may take to come over what was done to it.
 const patience = time.Minute
 
-// world is a cluster of two gateways and two orchestrators, and the model of all its users.
-type world struct {
+// fixture is a cluster of two gateways and two orchestrators, and the model of all its users.
+type fixture struct {
 	*cluster.Cluster
 	model *modeltest.Server
 }
 
-func newWorld(t *testing.T, opts cluster.Options) *world {
+func newFixture(t *testing.T, opts cluster.Options) *fixture {
 	t.Helper()
 	model := modeltest.New(t)
 	opts.Model = model.URL()
 	if opts.Orchestrators == 0 {
 		opts.Orchestrators = 2
 	}
-	return &world{cluster.Start(t, opts), model}
+	return &fixture{cluster.Start(t, opts), model}
 }
 
-// user has a model's queue, a node and a ledger of their own. The node has the tools of [world.join]; "pay" asks first; nothing else does.
+// user has a model's queue, a node and a ledger of their own. The node has the tools of [fixture.join]; "pay" asks first; nothing else does.
 type user struct {
 	*testing.T
-	*world
+	*fixture
 	name   string
 	node   *cluster.Client
 	ledger *cluster.Ledger
 }
 
 // join adds a user whose node is connected to gateway 0.
-func (w *world) join(t *testing.T, name string, answers ...modeltest.Answer) *user {
+func (w *fixture) join(t *testing.T, name string, answers ...modeltest.Answer) *user {
 	t.Helper()
-	u := &user{T: t, world: w, name: name, ledger: &cluster.Ledger{}}
+	u := &user{T: t, fixture: w, name: name, ledger: &cluster.Ledger{}}
 	w.Gateways[0].RunEverything(t, name)
 	// A gateway asks its orchestrators in turns: with an even number of questions for each run all would be at the same one.
 	w.Gateways[0].Get(t, "/api/agent/approval-settings", name)
