@@ -1,4 +1,4 @@
-// Package agentfaults tests what becomes of agents' runs on whole clusters when parts of them are killed, paused, restarted
-// or gone, when models and nodes fail, and when requests race: every run comes to an end, its client's one stream has all of
-// it, and no call of a tool runs twice.
+// Package agentfaults tests agents' runs on whole clusters while parts are killed, paused, restarted or unreachable, while
+// models and nodes fail, and while requests race: every run ends, its client's stream is complete, and no tool call runs
+// twice.
 package agentfaults

@@ -16,8 +16,8 @@ import (
 type agentCase struct {
 	Name    string
 	Message string
-	// Steps is how many calls a run makes. What is measured is then the time from one result to the next: the model is
-	// asked, its answer streamed, the call kept and run. Without calls it is the time of a whole run.
+	// Steps is how many calls a run makes. If there are any, the time from one result to the next is measured: the model is
+	// asked, its answer streamed, the call stored and run. Without calls it is the time of a whole run.
 	Steps int
 	// Pace of the model.
 	Pace time.Duration

@@ -36,7 +36,7 @@ func agentP50(f agentFigures) float64 { return float64(f.P50) }
 func agentP99(f agentFigures) float64 { return float64(f.P99) }
 func agentCPU(f agentFigures) float64 { return float64(f.CPU) }
 
-// against compares a series with the first: the median over the rounds of what of says of both.
+// against compares a series with the first one: the median over the rounds of what the function of returns for both.
 func against[T any](first, other []T, of func(first, other T) float64) float64 {
 	pairs := make([]int, len(other))
 	for i := range pairs {

@@ -115,7 +115,7 @@ func (a *agents) startOurs(name, database string) (err error) {
 	return p.runEverything()
 }
 
-// startBare learns from one of our runs what the model is told, and starts a bare loop that tells it the same.
+// startBare takes the prompt and tools of one of our runs, and starts a bare loop that sends the model the same.
 func (a *agents) startBare(ctx context.Context) error {
 	if err := a.model.Call("Model.Listen", proc.Nothing{}, &proc.Nothing{}); err != nil {
 		return err

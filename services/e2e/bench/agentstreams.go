@@ -17,7 +17,8 @@ import (
 type streamFigures struct {
 	// Tokens is how many there were a second, from the first request to the end of the last stream.
 	Tokens float64
-	// P50 and P99 are between two pieces of text of one stream, which hold a token, or several where somebody was slow.
+	// P50 and P99 are the times between two pieces of text of one stream; a piece has one token, or several if a reader was
+	// slow.
 	P50, P99 time.Duration
 	// PerPiece is how many tokens a piece had.
 	PerPiece float64
@@ -156,7 +157,7 @@ func cpuEach(children []*proc.Child) ([]time.Duration, error) {
 	return used, nil
 }
 
-// atOnce runs as many streams at once as there are to be, and calls all, if not nil, once text has come on each.
+// atOnce runs a.Streams streams at once. If all is not nil, it is called once text has arrived on each.
 func (a *agents) atOnce(ctx context.Context, start func() streamOne, all func() error) ([]*heard, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

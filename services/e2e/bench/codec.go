@@ -15,8 +15,8 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
 
-// reply is a response of either way, of which a caller wants to know little. A caller that decodes and copies 200 KiB for
-// each call uses as much CPU as all that is measured, of the same processors.
+// reply is a response of either way, of which a caller reads only the size. Decoding and copying 200 KiB for each call
+// would use as much processor time as everything that is measured.
 type reply struct {
 	// id is CallsResponse.id; 0 in other messages.
 	id uint64

@@ -20,11 +20,11 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 )
 
-// floodRoom is the number of the first node of a flood's measurement: its users are nobody's else.
+// floodRoom is the number of the first node of this measurement, chosen so that no other measurement uses its users.
 const floodRoom = 1_000_000
 
 const (
-	// quietCallers make a call every quietEvery each: far from what one user may.
+	// quietCallers each make a call every quietEvery, which is far below the limits of a user.
 	quietCallers = 4
 	quietEvery   = 40 * time.Millisecond
 	// floodCallers share what is offered.
@@ -110,7 +110,7 @@ func callOf(node int) *toolv1.CallToolRequest {
 	return &toolv1.CallToolRequest{Call: &toolv1.Call{UserId: user, NodeId: name, ToolName: tool, ArgumentsJson: []byte(arguments)}}
 }
 
-// measure has the user quiet alone and beside the flood in turns, the one first and then the other.
+// measure runs the quiet user alone and beside the flood, in turns; each comes first in every other round.
 func (f *flooded) measure(ctx context.Context) (besideFlood, error) {
 	result := besideFlood{Offered: float64(f.Offered)}
 	if _, err := f.segment(ctx, true); err != nil { // what could be had at once is gone, and everything is warm

@@ -37,16 +37,17 @@ const (
 	// warmNodes come and go before the pod's memory is looked at: code and pools that the first connections bring in do not grow
 	// with the number of nodes.
 	warmNodes = 200
-	// idlePerUser is the dearest case: nothing is shared between the nodes of a user.
+	// idlePerUser is the most expensive case: the nodes of a user share nothing.
 	idlePerUser = 1
 	// probes is how many of the nodes that came back are called.
 	probes    = 100
 	probeSize = 200
-	// quietWithin bounds the wait for the end of connections whose clients are gone.
+	// quietWithin is how long to wait until the connections of clients that are gone have ended.
 	quietWithin = 20 * time.Second
 )
 
-// measureIdle connects nodes to a pod of their own, looks at its memory, kills it, and sees the nodes come back to another.
+// measureIdle connects nodes to a pod of their own, reads its memory, kills it, and measures how the nodes reconnect to
+// another pod.
 func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error) {
 	r.Nodes = o.IdleNodes
 	first, err := c.gateway("first", "")

@@ -104,8 +104,7 @@ func subscribeAll(conn *nats.Conn, count int) (subscriptions int, mean float64, 
 	return subscriptions, float64(length) / float64(subscriptions), conn.Flush()
 }
 
-// routed waits until a server has its routes and knows what the other one had to say, and returns how many subscriptions
-// that are.
+// routed waits until a server has its routes and has received the subscriptions of the other one, and returns their number.
 func routed(ctx context.Context, server pod) (float64, error) {
 	var last natsStats
 	since := time.Now()

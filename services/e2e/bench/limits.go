@@ -6,10 +6,10 @@ import (
 	"syscall"
 )
 
-// spare is what a process has open beside its nodes' sockets, generously.
+// spare is more than what a process has open besides its nodes' sockets.
 const spare = 300
 
-// checkLimits fails where the system will not let one process have so many nodes, and says what to raise.
+// checkLimits fails if the system does not allow one process so many nodes, and says which limit to raise.
 func checkLimits(nodes int) error {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {

@@ -187,8 +187,8 @@ func cpu(children [len(parts)]*proc.Child) (used [len(parts)]time.Duration, err 
 	return used, nil
 }
 
-// profiled runs each way once more with profiles of the processes that do its work, where that was asked for. What it
-// takes is not measured: profiling costs a few per cent.
+// profiled runs each way once more with profiles of the processes that do its work, if profiles were requested. These runs
+// are not measured, since profiling costs a few per cent.
 func (b *bench) profiled(ctx context.Context, p point) error {
 	if b.Profiles == "" {
 		return nil

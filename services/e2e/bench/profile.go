@@ -28,7 +28,7 @@ func (o options) profile(children map[string]*proc.Child, what string) (stop fun
 	}, nil
 }
 
-// profilePath is the file of a profile, without what shells make something of.
+// profilePath is the file of a profile; its name has no characters that are special to shells.
 func (o options) profilePath(title string) string {
 	name := strings.NewReplacer("'", "", ", ", "-", " ", "-", "=", "").Replace(title)
 	return filepath.Join(o.Profiles, name+".pprof")

@@ -82,8 +82,8 @@ func (p *Pod) Addresses(_ proc.Nothing, a *Addresses) error {
 
 const loopback = "127.0.0.1:0"
 
-// play runs a role until the parent hangs up. The process ends then, and with it all that the role started but what is
-// stopped here.
+// play runs a role until the parent closes its standard input. Then the process ends, and with it everything that the role
+// started and that is not stopped here.
 func play(role string, raw []byte) error {
 	var w wiring
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -201,7 +201,8 @@ func playGateway(w wiring) (Addresses, error) {
 	}
 	cfg.OrchestratorAddr = w.Orchestrator
 	if !w.Limits {
-		// There are few users, who make all the calls that they can: their limits are looked at as ever, and never met.
+		// There are few users, who make many calls each: their limits are checked as in production, and are high enough
+		// never to be met.
 		const never = 1 << 40
 		l := &cfg.Limits
 		l.CallsPerSecond, l.CallsBurst, l.OpenCalls, l.BytesPerSecond, l.BytesBurst = never, never, never, never, never

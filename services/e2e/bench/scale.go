@@ -24,7 +24,7 @@ type scaleOptions struct {
 	Visitors int
 }
 
-// scale is what many idle nodes cost everybody, and how soon the others hear of one.
+// scale is what many idle nodes cost each part of a cluster, and how soon the other parts learn of a change.
 type scale struct {
 	Nodes int
 	Beat  time.Duration

@@ -35,8 +35,8 @@ func quantilesOf(sorted []time.Duration) quantiles {
 type lag struct {
 	// What the node did.
 	What string
-	// Watch is until a watcher heard of it, List until the other gateway's list of nodes showed it, give or take a look
-	// every listEvery.
+	// Watch is the time until a watcher received the event, List until the other gateway's list of nodes showed it,
+	// measured every listEvery.
 	Watch, List quantiles
 }
 
@@ -44,8 +44,8 @@ const (
 	listEvery = 10 * time.Millisecond
 	// shown bounds the wait for either.
 	shown = 20 * time.Second
-	// breath is the longest pause before a visitor's next step: as long as a gateway's heartbeats take to come around, so
-	// that a step comes at any moment of that.
+	// breath is the longest pause before a visitor's next step. It is as long as the interval in which a gateway handles
+	// all heartbeats, so that a step comes at any moment of it.
 	breath = time.Second
 )
 

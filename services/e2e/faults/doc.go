@@ -1,4 +1,4 @@
-// Package faults holds the bad days: Redis emptied and stopped, NATS restarted, pods killed and cut off, under calls that
-// go on meanwhile. Connected nodes keep their sockets, calls work again within seconds without anyone's help, and every
-// call ends with something true.
+// Package faults has scenarios in which parts of a cluster fail under load: Redis is emptied and stopped, NATS is
+// restarted, pods are killed and cut off. Connected nodes keep their sockets, calls work again within seconds by
+// themselves, and each call ends with a true outcome.
 package faults

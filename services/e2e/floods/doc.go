@@ -1,3 +1,3 @@
-// Package floods holds the scenarios of one user who takes all that there is to have: through whichever pods, the user gets
-// what one may have, and nobody else notices.
+// Package floods has scenarios in which one user sends as much as possible: through all pods together this user gets no
+// more than the limits allow, and other users are not affected.
 package floods

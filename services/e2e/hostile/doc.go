@@ -1,3 +1,3 @@
-// Package hostile holds the scenarios of clients that err or mean harm: whatever they send, they hurt nobody else and
-// learn nothing of other users.
+// Package hostile has scenarios of faulty and malicious clients: whatever they send, they harm no other user and learn
+// nothing about other users.
 package hostile

@@ -164,7 +164,7 @@ func TestEveryWayInHasTheSameDoor(t *testing.T) {
 	}
 }
 
-// What is refused to strangers is open to those that were named, and to programs as ever.
+// What other origins are refused is open to the allowed ones, and to programs.
 func TestWhoIsNamedComesIn(t *testing.T) {
 	t.Parallel()
 	g := laptop(t, false, func(c *gateway.Config) {

@@ -1,2 +1,2 @@
-// Package identity holds the scenarios of who may do what (docs/architecture.md#identity), over real pods.
+// Package identity has scenarios of authentication and authorization (docs/architecture.md#identity), over real pods.
 package identity

@@ -1,3 +1,3 @@
-// Package observe holds what the cluster tells of itself to what it does: metrics to their conventions and to those who
-// read them, and the spans of one run to one trace, without what users said.
+// Package observe checks what the cluster reports about itself: metrics follow the conventions and have what dashboards and
+// alerts use, the spans of one run form one trace, and neither contains what users wrote.
 package observe

@@ -1,3 +1,3 @@
-// Package outcomes holds the scenarios of docs/architecture.md#what-every-call-promises: what a
-// caller hears, how soon, and what the node sees of it, over two and three pods.
+// Package outcomes has the scenarios of docs/architecture.md#what-every-call-promises: what a caller is told, how soon, and
+// what the node receives, over two and three pods.
 package outcomes

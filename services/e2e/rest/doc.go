@@ -1,2 +1,2 @@
-// Package rest holds the scenarios of the REST API of nodes, over real pods: the shapes of the public reference.
+// Package rest has scenarios of the REST API of nodes, over real pods: its answers have the form of the public reference.
 package rest

@@ -1,4 +1,4 @@
-// Package rolling replaces every pod of a cluster, one after the other, under a constant load of calls and runs, as a rollout
-// does: SIGTERM to processes, clients behind a load balancer that only knows readiness. No call is lost, none runs twice, and
-// those who have to connect again do so spread in time (docs/architecture.md#drain).
+// Package rolling replaces every pod of a cluster, one after the other, under a constant load of calls and runs, as a
+// rollout does: processes get SIGTERM, and clients are behind a load balancer that knows only readiness. No call is lost,
+// none runs twice, and clients reconnect spread over time (docs/architecture.md#drain).
 package rolling

@@ -1,3 +1,3 @@
-// Package zeus holds the scenarios of docs/protocols/zeus-nodes.md over real pods: what a client of the Zeus protocol sees, to
-// the byte.
+// Package zeus has the scenarios of docs/protocols/zeus-nodes.md over real pods: what a client of the Zeus protocol
+// receives, byte for byte.
 package zeus

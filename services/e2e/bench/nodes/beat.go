@@ -6,9 +6,9 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
-// Beat has every node that is connected now send a heartbeat at each interval, from now on until the fleet's end. The
-// nodes' turns are spread evenly over the interval, in the order in which they were named, as those of nodes that came at
-// different times are.
+// Beat makes every node that is connected now send a heartbeat at each interval, until the fleet's end. The heartbeats are
+// spread evenly over the interval, in the order of the nodes' names, as those of nodes that connected at different times
+// are.
 func (f *Fleet) Beat(every time.Duration, _ *struct{}) error {
 	f.mu.Lock()
 	nodes := f.nodes
@@ -17,7 +17,7 @@ func (f *Fleet) Beat(every time.Duration, _ *struct{}) error {
 	return nil
 }
 
-// beat is one goroutine for all nodes: a timer each would be most of what an idle node costs.
+// beat is one goroutine for all nodes: a timer for each would be most of what an idle node costs.
 func (f *Fleet) beat(nodes []*node, every time.Duration) {
 	start := time.Now()
 	timer := time.NewTimer(0)

@@ -101,7 +101,7 @@ func (f *Fleet) Say(size int, _ *struct{}) error {
 	return nil
 }
 
-// Follow tells the nodes where to go when their connections end, which all of them are about to.
+// Follow sets the address to which nodes go when their connections end; all of these are about to end.
 func (f *Fleet) Follow(addr string, _ *struct{}) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
-// Visitor is a node that its owner steers: it comes, changes its status, and goes. It answers no calls.
+// Visitor is a node that a test controls: it connects, changes its status, and leaves. It answers no calls.
 type Visitor struct {
 	wire *wire
 	stop func() bool

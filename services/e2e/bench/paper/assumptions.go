@@ -4,7 +4,7 @@ package paper
 const (
 	// podNodes is how many connections a gateway has.
 	podNodes = 20_000
-	// full is how much of a processor a process may use for its work in quiet times.
+	// full is the share of a processor that a process may use for its work at normal times.
 	full = 0.5
 	// subscriptions of a node: call, send, cancel, fence.
 	subscriptions = 4

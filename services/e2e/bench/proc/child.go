@@ -22,7 +22,8 @@ func Role() (role string, config []byte, ok bool) {
 	return os.Args[2], []byte(os.Args[3]), true
 }
 
-// Serve answers the parent until it hangs up. services are registered under their names, with the rules of net/rpc.
+// Serve answers the parent until the parent closes the connection. services are registered under their names, with the
+// rules of net/rpc.
 func Serve(services map[string]any) error {
 	return serve(stdio{os.Stdin, os.Stdout}, services)
 }

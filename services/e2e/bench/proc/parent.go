@@ -94,7 +94,8 @@ func (c *Child) Kill() {
 	_ = c.rpc.Close()
 }
 
-// Stop hangs up, waits for the child's end and returns how it ended. It does nothing to a child that was killed.
+// Stop closes the connection, waits for the child's end and returns how it ended. It does nothing to a child that was
+// killed.
 func (c *Child) Stop() error {
 	if c.killed {
 		return nil

@@ -97,7 +97,7 @@ func (c *Conversation) standIn(p Pending) Decision {
 // rejected asks a person for a reason. A script gives the reason after the "n", or none.
 func (c *Conversation) rejected(ctx context.Context, p Pending, reason string) (Decision, error) {
 	if reason == "" && c.o.Input.Interactive {
-		c.screen.prompt(c.o.Input.Interactive, "  why? (it is told; empty for no reason) ")
+		c.screen.prompt(c.o.Input.Interactive, "  why? (the agent reads it; empty for no reason) ")
 		var err error
 		if reason, err = c.ask(ctx); err != nil {
 			return Decision{}, err

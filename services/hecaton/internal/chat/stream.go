@@ -67,7 +67,7 @@ type Lost struct {
 }
 
 func (e *Lost) Error() string {
-	return fmt.Sprintf("the stream is lost, nobody had its rest for %v: %v", patience, e.Err)
+	return fmt.Sprintf("the stream is lost: no gateway could continue it for %v: %v", patience, e.Err)
 }
 
 // Unwrap returns what the last attempt failed with.

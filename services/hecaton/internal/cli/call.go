@@ -23,7 +23,7 @@ type callConfig struct {
 
 	Node    string        `conf:"node" help:"which node; the session's, or the first that is connected, where empty"`
 	Type    string        `conf:"type" help:"extension or desktop; any where empty"`
-	Session string        `conf:"session" help:"the session, which chooses its node and is told to it"`
+	Session string        `conf:"session" help:"session of the call: it selects the node, and is passed on to it"`
 	Timeout time.Duration `conf:"timeout" default:"60s" help:"how long to wait for the answer"`
 
 	JSON bool   `conf:"json" help:"print the answer as it came"`

@@ -72,7 +72,7 @@ func (c restClient) call(ctx context.Context, kind string, what *toolv1.Call) (*
 	}
 	switch err := json.Unmarshal(raw, &envelope); {
 	case err != nil:
-		return nil, &outcomeError{errs.Unknown, fmt.Errorf("%s answered what is not JSON: %w", c.server, err)}
+		return nil, &outcomeError{errs.Unknown, fmt.Errorf("the answer of %s is not JSON: %w", c.server, err)}
 	case envelope.Error != nil:
 		return &answer{raw: raw, jsonrpc: envelope.Error}, nil
 	}
@@ -94,7 +94,7 @@ func (c restClient) kindOf(ctx context.Context, id string) (string, error) {
 		Nodes []restNode `json:"nodes"`
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return "", &outcomeError{errs.NotDelivered, fmt.Errorf("%s answered what is not JSON: %w", c.server, err)}
+		return "", &outcomeError{errs.NotDelivered, fmt.Errorf("the answer of %s is not JSON: %w", c.server, err)}
 	}
 	for _, n := range list.Nodes {
 		if (id == "" || n.NodeID == id) && (n.NodeType == "desktop" || n.NodeType == "extension") {

@@ -16,7 +16,7 @@ import (
 // chatConfig is with whom to talk about what.
 type chatConfig struct {
 	Server  []string      `conf:"server" env:"HECATON_SERVER" default:"http://127.0.0.1:8080" help:"gateways' URLs; where one cannot be reached the next one is asked"`
-	User    string        `conf:"user,required" env:"HECATON_USER" help:"who talks"`
+	User    string        `conf:"user,required" env:"HECATON_USER" help:"the user who talks to the agent"`
 	Token   config.Secret `conf:"token" env:"HECATON_TOKEN" help:"JWT of the user"`
 	Session string        `conf:"session" help:"the session to go on with; a new one where empty"`
 	Mode    string        `conf:"mode" help:"agent, ask or plan; agent where empty"`

@@ -45,7 +45,7 @@ func reach(ctx context.Context, conn *grpc.ClientConn) error {
 			return nil
 		}
 		if state == connectivity.TransientFailure || !conn.WaitForStateChange(ctx, state) {
-			return &outcomeError{errs.NotDelivered, errors.Join(fmt.Errorf("nobody answers at %s", conn.Target()), ctx.Err())}
+			return &outcomeError{errs.NotDelivered, errors.Join(fmt.Errorf("no server answers at %s", conn.Target()), ctx.Err())}
 		}
 	}
 }

@@ -20,7 +20,7 @@ type drainConfig struct {
 	Admin  []string      `conf:"admin,required" env:"HECATON_ADMIN" help:"admin ports of the gateways, http://host:9180, separated by commas"`
 	Token  config.Secret `conf:"token" env:"HECATON_ADMIN_TOKEN" help:"ADMIN_TOKEN of the gateways, which they want where this is not their machine"`
 	Spread string        `conf:"spread" help:"time over which connections are closed, such as 30s; the gateway's own pace where empty"`
-	Wait   bool          `conf:"wait" help:"return when nobody is connected any more; of several gateways, drain one after the other"`
+	Wait   bool          `conf:"wait" help:"return when no client is connected any more; several gateways are drained one after the other"`
 }
 
 // Validate reports what cannot work.

@@ -79,7 +79,7 @@ func (c nodeConfig) open(e Env) (*desktop.Tools, error) {
 	if o.Confirm != "" && o.Confirm != desktop.ConfirmNone {
 		o.Ask = newConfirmer(e).ask
 		if !e.Interactive {
-			fmt.Fprintln(e.Stderr, "there is no terminal to ask at: calls that --confirm is about are refused")
+			fmt.Fprintln(e.Stderr, "there is no terminal: calls that --confirm asks about are refused")
 		}
 	}
 	return desktop.Open(c.Dir, o)

@@ -139,7 +139,7 @@ func TestNodeConfirmsWithoutATerminal(t *testing.T) {
 	n := start(t, nil, "node", "--user", "ana", "--server", "http://"+c.Gateways[0].HTTP, "--dir", t.TempDir(), "--confirm", "all")
 	n.says("offering ")
 	code, out, _ := do(t, "call", "--user", "ana", "--grpc", c.Gateways[1].GRPC, "list_directory")
-	if code != 1 || !strings.Contains(out, "there is no terminal at the node") || !strings.Contains(n.err.String(), "calls that --confirm is about are refused") {
+	if code != 1 || !strings.Contains(out, "there is no terminal at the node") || !strings.Contains(n.err.String(), "calls that --confirm asks about are refused") {
 		t.Errorf("%d %s, the node says %s", code, out, &n.err)
 	}
 }

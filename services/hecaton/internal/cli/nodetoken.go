@@ -62,7 +62,7 @@ func apart(dir, file string) error {
 		return err
 	}
 	if relative, err := filepath.Rel(root, file); err == nil && filepath.IsLocal(relative) {
-		return fmt.Errorf("the token's file %s lies in %s, whose files the node's tools hand out; keep it elsewhere", file, root)
+		return fmt.Errorf("the token's file %s lies in %s, whose files the node's tools can read; keep it elsewhere", file, root)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func summary(c *embedded.Cluster, cfg upConfig, temporary string) string {
 	}
 	users := "users show a JWT"
 	if cfg.Auth.Mode == auth.Trusted {
-		users = "trusted mode, who comes is believed"
+		users = "trusted mode, users are not authenticated"
 	}
 	fmt.Fprintf(&b, "Hecaton is up: %s, %s.\n\n", gateways, users)
 	for i, g := range c.Gateways {

@@ -29,7 +29,7 @@ type upConfig struct {
 	Demo bool   `conf:"demo" help:"connect a desktop node with file tools to the first gateway, and call it through the last"`
 	Dir  string `conf:"dir" help:"directory of the demo's files; a new one where empty"`
 
-	Insecure bool `conf:"insecure" help:"let others in who prove nothing: trusted mode on another address than loopback"`
+	Insecure bool `conf:"insecure" help:"allow trusted mode, without authentication, on an address other than loopback"`
 
 	Orchestrators int           `conf:"orchestrators" default:"1" help:"how many agent-orchestrators"`
 	DataDir       string        `conf:"data-dir" help:"directory of sessions and users' files; where empty hecaton in $XDG_DATA_HOME or ~/.local/share, with --demo a temporary one"`
@@ -44,7 +44,7 @@ type upConfig struct {
 	OpenAIWindow int           `conf:"openai-context-window" env:"OPENAI_CONTEXT_WINDOW" help:"that model's window in tokens; 0 asks the table of known models"`
 
 	UserAddresses []string `conf:"user-addresses-allow" env:"USER_ADDRESSES_ALLOW" help:"hosts, IP addresses and networks (10.1.0.0/16) that users may name although they are private or http; in trusted mode all are allowed"`
-	MCPStdio      bool     `conf:"mcp-stdio" env:"MCP_STDIO" help:"let users have MCP servers run as programs on this machine: whoever may call the gateways may then run any program as you"`
+	MCPStdio      bool     `conf:"mcp-stdio" env:"MCP_STDIO" help:"let users run MCP servers as programs on this machine: everybody who may call the gateways can then run any program as you"`
 	OAuth         orchestrator.OAuthConfig
 
 	Limits   gateway.Limits `conf:"limit" env:"LIMIT_"`
@@ -79,11 +79,11 @@ func (c upConfig) Validate() error {
 		}
 	}
 	if !auth.IsLoopback(c.Host) && c.MCPStdio && c.Auth.Mode == auth.Trusted {
-		problems = append(problems, fmt.Errorf("--host %s is not loopback, and --mcp-stdio would run programs for whoever comes: use jwt", c.Host))
+		problems = append(problems, fmt.Errorf("--host %s is not loopback, and --mcp-stdio would let anybody run programs here: use jwt", c.Host))
 	}
 	if !auth.IsLoopback(c.Host) && !c.Insecure && c.Auth.Mode == auth.Trusted {
 		problems = append(problems, fmt.Errorf(
-			"--host %s is not loopback, and --auth-mode trusted believes whoever comes: use jwt, or --insecure where only friends come", c.Host))
+			"--host %s is not loopback, and --auth-mode trusted authenticates nobody: use jwt, or --insecure in a network that you trust", c.Host))
 	}
 	return errors.Join(problems...)
 }

@@ -274,7 +274,7 @@ func TestUsualPorts(t *testing.T) {
 	}
 }
 
-// A cluster for other machines says so, and asks for what keeps strangers out.
+// A cluster that listens for other machines says so, and requires authentication.
 func TestOtherHost(t *testing.T) {
 	t.Parallel()
 	secured := []string{"--auth-mode", "jwt", "--jwt-secret", "0123456789abcdef0123456789abcdef"}
