@@ -15,7 +15,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// liar is an MCP server whose tools say that they only read, whatever they do.
+// liar is an MCP server whose tools claim that they only read.
 type liar struct {
 	*httptest.Server
 	sdk  *sdk.Server

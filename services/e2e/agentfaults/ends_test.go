@@ -10,8 +10,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// A run is cancelled while a call is at its node, from either gateway: the node hears of it, the other calls do not run, the
-// conversation says what is known of each, and goes on.
+// A run is cancelled, through either gateway, while a node works on a call: the node is told, the other calls do not run,
+// the conversation says what is known of each call, and it can go on.
 func TestARunIsCancelledDuringACall(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
@@ -79,8 +79,8 @@ func TestAClientLeavesDuringACall(t *testing.T) {
 	}
 }
 
-// A session is deleted while its run streams, and while a call of it is at its node: nothing of it is left, no stream of it
-// goes on, and its id may be used again.
+// A session is deleted while its run streams, and while a node works on a call of it: all of it is removed, its streams
+// end, and its id may be used again.
 func TestASessionIsDeletedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
@@ -121,7 +121,8 @@ func TestASessionIsDeletedWhileItRuns(t *testing.T) {
 	})
 }
 
-// An orchestrator that is told to stop hands its runs over at once: no lease has to run out. A call in progress may end.
+// An orchestrator that is stopped hands its runs over at once, without waiting for leases to expire. A call in progress may
+// finish.
 func TestAnOrchestratorDrainsWithRuns(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {

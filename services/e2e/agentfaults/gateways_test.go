@@ -46,7 +46,8 @@ func TestAClientOfAKilledGatewayComesBackToAnother(t *testing.T) {
 	})
 }
 
-// The gateway that a call went through dies while its node, at another one, works on it: nobody knows.
+// The gateway that a call went through dies while the node, at another gateway, works on it: the outcome of the call is
+// unknown.
 func TestACallThroughAKilledGatewayIsUnknown(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, cluster.Options{Gateways: 1, GatewayProcesses: 1, Orchestrators: 1, Orchestrator: func(_ int, c *orchestrator.Config) {

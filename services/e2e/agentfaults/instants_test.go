@@ -96,8 +96,8 @@ var instants = []instant{
 	{"an approved call starts", "started approved", "pay", 1, "1,2,3", "unknown,2,3"},
 }
 
-// All orchestrators are killed while they write: nobody knows whether it was kept. Where it was not, it is done again; where
-// it was, what may have been begun is not begun again.
+// All orchestrators are killed while they write, so that the write may or may not have been committed. If it was not, the
+// step is done again; if it was, a call that may have begun is not begun again.
 func TestKilledAtTheInstantOfAChange(t *testing.T) {
 	t.Parallel()
 	for how, undo := range map[string]bool{"and it was kept": false, "and it was undone": true} {
@@ -175,7 +175,7 @@ func (at instant) play(t *testing.T, u *user, g *gate, undo bool) {
 	u.ledger.Once(t, ran...)
 }
 
-// become reads what becomes of calls: what clients are told, and which calls ran. "1 unknown" ran, and nobody knows.
+// become reads what became of calls: what clients were told, and which calls ran. "1 unknown" ran, with an unknown outcome.
 func become(calls string) (told string, ran []int) {
 	var all []string
 	for call := range strings.SplitSeq(calls, ",") {

@@ -132,7 +132,7 @@ func (l *load) stop(t *testing.T) map[string]int {
 	return outcomes
 }
 
-// Both orchestrators are replaced, one after the other, while 20 clients run agents: nobody notices.
+// Both orchestrators are replaced, one after the other, while 20 clients run agents: no client notices.
 func TestARollingRestartUnderLoad(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {

@@ -8,9 +8,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// An orchestrator stands still for longer than its leases last, in the middle of an answer and of a call. The other one
-// adopts its runs. What the first one then hears of its model and of its node changes nothing: it says nothing, keeps
-// nothing, asks nothing and calls nothing any more.
+// An orchestrator is paused, in the middle of an answer and of a call, until its leases have expired. The other one adopts
+// its runs. When the first one continues, it writes nothing, streams nothing, asks no model and calls no tool for these
+// runs.
 func TestAnOrchestratorThatWasPausedDoesNothingAnyMore(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {

@@ -13,8 +13,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// Two resumes of one interrupt at once, each on an orchestrator of its own: one streams the run, the other is told that
-// this was decided, and the tool runs once, 20 times over.
+// Two resumes of one interrupt at once, each on an orchestrator of its own: one streams the run, the other is refused as
+// already decided, and the tool runs once. 20 times over.
 func TestTwoResumesRace(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
@@ -127,7 +127,7 @@ func TestDecisionsAndCancelsRace(t *testing.T) {
 	})
 }
 
-// The same request at both gateways at once is one run, and both clients hear all of it.
+// The same request at both gateways at once is one run, and both clients get all of its events.
 func TestOneRequestAtTwoGateways(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {

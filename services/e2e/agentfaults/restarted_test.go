@@ -39,8 +39,8 @@ func TestARunWaitsThroughARestartOfAllPods(t *testing.T) {
 	})
 }
 
-// The database goes away in the middle of answers and of calls, with and without a word. Runs wait for it: nothing is lost,
-// nothing runs twice, and nobody is told of an error.
+// The database stops or hangs in the middle of answers and of calls. Runs wait for it: nothing is lost, nothing runs twice,
+// and no client gets an error.
 func TestRunsWaitForPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := testkit.OwnPostgres(t)

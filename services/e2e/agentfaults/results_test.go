@@ -13,9 +13,9 @@ import (
 
 const large = 5 << 20
 
-// A node answers with a text of 5 MB, and with a picture of 5 MB. The model is told the beginning of the text, and of the
-// picture where it is; the client gets a part of the text, and the picture whole, live as well as later. Both are files in
-// the workspace.
+// A node answers with a text of 5 MB, and with a picture of 5 MB. The model gets the beginning of the text, and where the
+// picture is; the client gets a part of the text and the whole picture, live as well as later. Both are files in the
+// workspace.
 func TestResultsOf5MB(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t, cluster.Options{})

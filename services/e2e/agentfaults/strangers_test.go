@@ -10,8 +10,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// Whatever bob asks of a session of ana's, he hears what he hears of one that nobody has, byte by byte, on both gateways;
-// and nothing happens to it.
+// Whatever bob requests of a session of ana's, the answer is the same, byte for byte, as for a session that does not exist,
+// on both gateways; and the session does not change.
 func TestNobodyCanTellAnotherUsersSessionFromNone(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {

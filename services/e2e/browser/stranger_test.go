@@ -52,8 +52,8 @@ const tries = {
 })();
 `
 
-// A page of another local port, and an extension that may reach every site, try a gateway in a real browser. The gateway
-// would run programs, and neither gets it to.
+// A page of another local port, and an extension that may access every site, attack a gateway in a real browser. The
+// gateway can run programs, and neither gets it to.
 func TestStrangersInABrowserStayOut(t *testing.T) {
 	t.Parallel()
 	for _, who := range []string{"extension", "page"} {

@@ -194,7 +194,7 @@ func TestDrain(t *testing.T) {
 	echoed(t, <-end)
 }
 
-// What is said in a room is heard by all who joined it, whoever's they are and on whichever pod.
+// A message to a room reaches all who joined it, of whichever user and on whichever pod.
 func TestRooms(t *testing.T) {
 	t.Parallel()
 	c := start(t, nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// Every call ends, none twice: calls during the outage are told that they were not delivered, those that were on the bus
-// when it went are lost at worst, and say so within seconds of its return.
+// Every call ends, and none runs twice: calls during the outage are not delivered; those that were on the bus when it
+// stopped are lost at worst, and their callers learn it within seconds of its return.
 func TestNATSRestartedUnderLoadLosesNothingSilently(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 3})

@@ -49,8 +49,8 @@ func TestAfterAPartitionOfTheBusExactlyOneConnectionSurvives(t *testing.T) {
 	}
 }
 
-// Nobody is told: the server still counts the frozen pod among those who hold the node, and hands it calls until it
-// notices. They are lost, and say so; the node never sees one twice.
+// No pod notices at first: the NATS server still counts the frozen pod among the holders of the node, and sends it calls.
+// These are lost, and their callers learn it; the node never receives a call twice.
 func TestAPodThatHangsLosesCallsAloudAndItsConnectionAfterwards(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 2})

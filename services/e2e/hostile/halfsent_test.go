@@ -65,8 +65,8 @@ func (h half) answer(t *testing.T, within time.Duration) (status int, body strin
 	return resp.StatusCode, string(b)
 }
 
-// TestABodyIsReadOnceItsUserIsKnown: who has no token is refused at once, however much of a body is announced, and the pod
-// holds nothing of it.
+// TestABodyIsReadOnceItsUserIsKnown: a request without a token is refused at once, however large its announced body, and
+// the pod reads nothing of it.
 func TestABodyIsReadOnceItsUserIsKnown(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: -1, GatewayProcesses: 1, Orchestrators: 1, Gateway: withTokens})
@@ -154,7 +154,7 @@ func TestAReaderWhoDoesNotReadIsLeft(t *testing.T) {
 	}
 }
 
-// TestStrangersAreBounded: who says nothing takes the places of others that say nothing, and of nobody else.
+// TestStrangersAreBounded: connections that have not authenticated compete only with each other for their places.
 func TestStrangersAreBounded(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 1, Gateway: func(i int, c *gateway.Config) {

@@ -13,7 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// raw is a WebSocket client without manners: it writes what it is told, and reads only when it is told.
+// raw is a WebSocket client that breaks rules: it writes and reads exactly what a test says.
 type raw struct {
 	t    testing.TB
 	conn *net.TCPConn

@@ -13,7 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// nameWithin returns a name that resolves on this machine to an address that is not public, by nobody's asking elsewhere.
+// nameWithin returns a name that resolves on this machine, without a query to others, to an address that is not public.
 func nameWithin(t *testing.T) string {
 	t.Helper()
 	host, err := os.Hostname()
@@ -33,7 +33,7 @@ func nameWithin(t *testing.T) string {
 	return ""
 }
 
-// Somebody asks for MCP servers under one name after the other, to learn which there are inside the cluster.
+// A user tries MCP servers under one name after the other, to find out which names exist inside the cluster.
 func TestNamesInsideCannotBeToldFromNone(t *testing.T) {
 	t.Parallel()
 	g := cluster.Start(t, cluster.Options{
@@ -57,7 +57,7 @@ func TestNamesInsideCannotBeToldFromNone(t *testing.T) {
 	}
 }
 
-// What a user is told of a part of the cluster that is away names no address of it.
+// Error messages about a part of the cluster that is unreachable contain no address of it.
 func TestWhatIsAwayIsNotNamed(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 1})

@@ -29,7 +29,7 @@ const grace = time.Minute
 // left is how long what is begun with a dying token has.
 const left = 3 * time.Second
 
-// startLenient starts a cluster that takes tokens for a minute after their end.
+// startLenient starts a cluster that accepts tokens for a minute after they have expired.
 func startLenient(t *testing.T, opts cluster.Options) (*cluster.Cluster, *rsa.PrivateKey) {
 	t.Helper()
 	key := newKey(t)

@@ -220,7 +220,7 @@ func TestUsersDoNotSeeEachOther(t *testing.T) {
 	}
 }
 
-// TestPublishedKeysNeedAnAudience: whoever the issuer signs for would be let in.
+// TestPublishedKeysNeedAnAudience: without one, every user of the issuer would be accepted.
 func TestPublishedKeysNeedAnAudience(t *testing.T) {
 	t.Parallel()
 	key := newKey(t)

@@ -43,8 +43,8 @@ func newProvider(t *testing.T) *provider {
 	return p
 }
 
-// A code is worth a token only to the user who began, once, and on pages that the operator named: our secret at the provider is
-// not for whoever comes.
+// A code can be exchanged only by the user who began, only once, and only on pages that the operator has configured: not
+// everybody may use our secret at the provider.
 func TestOAuthExchangeIsNotOpen(t *testing.T) {
 	t.Parallel()
 	p, key := newProvider(t), newKey(t)

@@ -26,7 +26,7 @@ func named(text string) []string {
 	return slices.Compact(found)
 }
 
-// Who reads a metric that nobody writes sees a graph without a line, and an alert that never fires.
+// A dashboard or an alert that uses a metric which does not exist would stay empty, or never fire.
 func TestDashboardAndAlertsReadMetricsThatAreThere(t *testing.T) {
 	t.Parallel()
 	c := worked(t)

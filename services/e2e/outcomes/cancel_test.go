@@ -17,7 +17,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// Over gRPC and HTTP the caller is gone and hears its own library; the cancel action of a stream is answered.
+// Over gRPC and HTTP the caller is gone and gets the error of its own library; the cancel action of a stream is answered.
 func TestTheNodeHearsThatACallerGaveUp(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})

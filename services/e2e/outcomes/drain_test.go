@@ -16,7 +16,7 @@ import (
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 )
 
-// draining starts a cluster whose pods have so long for what is in flight.
+// draining starts a cluster whose pods give calls in flight this long at a drain.
 func draining(t *testing.T, gateways int, grace time.Duration) *cluster.Cluster {
 	t.Helper()
 	return cluster.Start(t, cluster.Options{Gateways: gateways, Gateway: func(_ int, cfg *gateway.Config) { cfg.DrainGrace = grace }})

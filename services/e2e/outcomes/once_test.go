@@ -9,8 +9,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// A node that comes and goes between pods, politely or not, under load: nothing reaches it twice, and nobody waits for a
-// pod that did not die.
+// A node connects and disconnects at two pods, with and without a close frame, under load: it receives no call twice, and
+// no caller waits as it would for a pod that died.
 func TestANodeNeverReceivesACallTwice(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})

@@ -61,7 +61,7 @@ func TestResolveNode(t *testing.T) {
 	wantNode(t, c.Gateways, s("s", ""), "first connected") // and bound to it
 	named(t, c.Gateways[1], "u", "second")
 	wantNode(t, c.Gateways, s("s", ""), "first connected")
-	// A dry run of a session that nobody asked for in earnest leaves it unbound.
+	// A dry run for a session does not bind it.
 	if got := resolve(t, c.Gateways[0], &toolv1.ResolveNodeRequest{UserId: "u", SessionId: "dry", PreferredNodeId: "first", DryRun: true}); got != "first connected" {
 		t.Errorf("dry run: %s", got)
 	}

@@ -108,7 +108,7 @@ func TestCancellingWhatIsNotOpenIsIgnored(t *testing.T) {
 	}
 }
 
-// One call that cannot be made says so by itself, and leaves its neighbours alone.
+// One call that cannot be made fails by itself; the other calls of the stream go on.
 func TestAFailureOnAStreamIsOneCallsOwn(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})

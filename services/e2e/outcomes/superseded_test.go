@@ -139,8 +139,8 @@ func TestOfTwoConnectionsAtTheSameMomentExactlyOneSurvives(t *testing.T) {
 		if !sockets[1].Open() {
 			left = 1
 		}
-		// The one that was accepted first is superseded, or, where it came to the registry second, told to come again: two pods'
-		// clocks may be wrong.
+		// The connection that was accepted first is superseded or, if it reached the registry second, told to connect
+		// again: the clocks of two pods may differ.
 		if code := sockets[left].Ended(); code != 4409 && (code != 1013 || pods[0] == pods[1]) {
 			t.Errorf("round %d: closed with %d", round, code)
 		}
@@ -159,7 +159,7 @@ func TestOfTwoConnectionsAtTheSameMomentExactlyOneSurvives(t *testing.T) {
 	t.Logf("the first survived %d times, the second %d times", survived[0], survived[1])
 }
 
-// Many at once, several times over: whoever comes last in the cluster's order stays.
+// Many connections at once, several times over: the last one in the order of the cluster stays.
 func TestOfManyConnectionsAtOnceExactlyOneSurvives(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 3})

@@ -235,8 +235,8 @@ func TestEveryPodIsReplacedUnderLoad(t *testing.T) {
 	l.stop()
 }
 
-// An operator drains a gateway: it empties while the others serve, goes on to answer whoever comes, and has nothing more to
-// do when it is stopped.
+// An operator drains a gateway: its clients move to the others, it still answers requests, and it has nothing left to do
+// when it is stopped.
 func TestADrainedGatewayServesOn(t *testing.T) {
 	t.Parallel()
 	c, lb := start(t, 2)

@@ -14,7 +14,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
-// TestWebClientsHearThatTheBusIsAway: nothing waits, nothing starts, and all is well again once it is back.
+// TestWebClientsHearThatTheBusIsAway: no request waits, no workflow starts, and everything works again once the bus is
+// back.
 func TestWebClientsHearThatTheBusIsAway(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
@@ -51,7 +52,7 @@ func TestWebClientsHearThatTheBusIsAway(t *testing.T) {
 	far.Expect(`{"type":"workflows_list"}`)
 }
 
-// TestWebClientsOfAPodFindItsExtensionWithoutTheRegistry: nobody asked for a certain one.
+// TestWebClientsOfAPodFindItsExtensionWithoutTheRegistry, if they did not name a node.
 func TestWebClientsOfAPodFindItsExtensionWithoutTheRegistry(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})

@@ -82,7 +82,7 @@ func TestAWorkflowThatTimesOutEndsForEveryWebClient(t *testing.T) {
 			t.Error(run.err)
 		}
 	}
-	// An end that comes later is news to the web clients all the same, and to nobody else.
+	// An end that comes later is still sent to the user's web clients, and to no others.
 	ext.Send(`{"type":"task_complete","task_id":"late"}`)
 	for _, w := range webs {
 		w.Expect(`{"type":"workflow_complete","task_id":"late","success":true,"result":null,"output":null}`)

@@ -9,7 +9,7 @@ import (
 
 const approvalsPath = "/api/agent/approval-settings"
 
-// Whoever chooses that nothing asks is told what that means, and a person at a terminal has to say it twice.
+// A user who chooses that nothing asks is told what that means; at a terminal they have to confirm it.
 func TestApprovals(t *testing.T) {
 	t.Parallel()
 	now := step{method: "GET", path: approvalsPath, answer: `{"mode":"use_allowlist","allowlist":["list_tabs","read_file"],"allowed":[{"layer":"mcp"}]}`}

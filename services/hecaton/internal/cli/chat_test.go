@@ -125,7 +125,7 @@ func waits(seq int, calls string) string {
 
 const clicks = `{"tool_call_id":"c1","tool_name":"click","tool_args":{"selector":"#pay"},"node_id":"tab","digest":"d1","why":"it is new","allow":{"layer":"connector","source":"tab","tool":"click","fingerprint":"f"}}`
 
-// talk runs a chat whose input is what is given, and returns what came of it.
+// talk runs a chat with this input, and returns its output.
 func talk(t *testing.T, a *agentAPI, stdin string, flags ...string) (code int, out, err string) {
 	t.Helper()
 	p := startEnv(t, cli.Env{Stdin: strings.NewReader(stdin), Args: append([]string{"chat", "--server", a.server.URL, "--user", "ana", "--session", "s1"}, flags...)})

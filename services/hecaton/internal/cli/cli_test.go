@@ -53,7 +53,7 @@ func start(t testing.TB, environ []string, args ...string) *program {
 	return startEnv(t, cli.Env{Args: args, Environ: environ})
 }
 
-// startEnv is start with an input. At a terminal it hears the signals that press and stop send.
+// startEnv is start with an input. At a terminal the program gets the signals that press and stop send.
 func startEnv(t testing.TB, e cli.Env) *program {
 	t.Helper()
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(t.Context()))

@@ -14,7 +14,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// Where users prove who they are, gRPC believes nobody who does not know the token that the cluster made.
+// If users have to authenticate, gRPC accepts only calls with the token that the cluster made.
 func TestGRPCOfAClusterWithTokensIsClosed(t *testing.T) {
 	t.Parallel()
 	p := up(t, []string{"JWT_SECRET=0123456789abcdef0123456789abcdef", "AUTH_MODE=jwt"}, "--demo")

@@ -47,7 +47,7 @@ func TestNodeOffersWhatItIsTold(t *testing.T) {
 	if code, out, err := do(t, "nodes", "--user", "ana", "--grpc", c.Gateways[1].GRPC); code != 0 || !strings.Contains(out, "My desk") || strings.Contains(out, "run_command") {
 		t.Errorf("%d %s %s", code, out, err)
 	}
-	// A second connection under the same id takes over, and the first one says so.
+	// A second node with the same id replaces the first one, which reports it.
 	second := start(t, nil, "node", "--user", "ana", "--server", "http://"+c.Gateways[1].HTTP, "--dir", t.TempDir(), "--node-id", "n1")
 	second.says("connected as node n1")
 	if code := n.wait(); code != 1 || !strings.Contains(n.err.String(), "another connection") {

@@ -148,7 +148,8 @@ func TestDemoWithoutModel(t *testing.T) {
 	}
 }
 
-// What a cluster keeps is where people look for it, one cluster has it, and the next takes another place and says so.
+// The data of a cluster is in the default directory. One cluster can use it; the next one uses another directory and says
+// so.
 func TestData(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -258,7 +259,7 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// With its usual ports taken a registry finds others; only a gateway's are what somebody asked for.
+// If its default ports are taken a registry uses others; only the ports of gateways were asked for by the user.
 func TestUsualPorts(t *testing.T) {
 	t.Parallel()
 	grpc := testkit.FreePort()

@@ -67,7 +67,7 @@ func TestWhatIsConfirmed(t *testing.T) {
 	}
 }
 
-// A yes that comes when the call is over runs nothing, and neither does nobody's.
+// A yes that comes after the call has ended runs nothing; neither does a missing answer.
 func TestALateYes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// sandboxed returns tools whose commands run in bubblewrap. Where that does not work the test is skipped, or fails where only the
-// real thing will do.
+// sandboxed returns tools whose commands run in bubblewrap. If that does not work here the test is skipped, or fails under
+// TEST_REQUIRE_REAL=1.
 func sandboxed(t *testing.T, o SandboxOptions) (*Tools, string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

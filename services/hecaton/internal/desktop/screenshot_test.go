@@ -146,8 +146,8 @@ func TestAPictureIsMadeToFit(t *testing.T) {
 	}
 }
 
-// TestScreenshotOfARealDesktop takes a picture of an X server's own, where this machine has one and a program for it.
-// Elsewhere it holds the host to the clear error.
+// TestScreenshotOfARealDesktop takes a picture of a real X server, if this machine has one and a screenshot program.
+// Elsewhere it checks the error.
 func TestScreenshotOfARealDesktop(t *testing.T) {
 	t.Parallel()
 	tools, _ := open(t)

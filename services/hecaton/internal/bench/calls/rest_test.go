@@ -66,8 +66,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Where nobody takes the connection nothing was sent; where it breaks later, or nobody answers in time, something may have
-// been done.
+// If no connection was made, nothing was sent; if it breaks later, or no answer comes in time, the call may have run.
 func TestConnectionsThatFail(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

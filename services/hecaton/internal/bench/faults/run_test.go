@@ -42,7 +42,7 @@ func TestFaultsHappenInTurn(t *testing.T) {
 	}
 }
 
-// A command that fails ends the schedule, and what it began to break is mended.
+// A command that fails ends the schedule, and what it may have broken is mended.
 func TestACommandFails(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "mended")
@@ -62,7 +62,7 @@ func TestACommandFails(t *testing.T) {
 	}
 }
 
-// Whoever stops a bench while something is broken leaves it mended, and nothing else happens.
+// Stopping a bench while something is broken mends it, and runs no further fault.
 func TestStoppedWhileBroken(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"do a", "hold a", "settle a"} {

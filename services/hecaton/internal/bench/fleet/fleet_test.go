@@ -106,7 +106,7 @@ func registers(t *testing.T, c *websocket.Conn, answer string) {
 	_ = c.Write(t.Context(), websocket.MessageText, []byte(answer))
 }
 
-// Whoever stops a bench does not wait for web clients that are still served.
+// Stopping a bench does not wait for web clients that are still served.
 func TestSlowClientsAreLeftWhenNobodyWaits(t *testing.T) {
 	t.Parallel()
 	there := make(chan struct{})

@@ -239,7 +239,7 @@ func TestBrokenPromises(t *testing.T) {
 	}
 }
 
-// A call whose outcome is unknown is told as such, and what the run did not get to must not have been executed.
+// A call whose outcome is unknown is reported as such, and steps after it must not have run.
 func TestUnknownSteps(t *testing.T) {
 	t.Parallel()
 	w := newScenario()
