@@ -55,6 +55,10 @@ citations() {
   git ls-files -z --cached --others --exclude-standard | GOWORK=off go -C scripts/tools run ./citations "$PWD"
 }
 
+plain_names() {
+  git ls-files -z --cached --others --exclude-standard | GOWORK=off go -C scripts/tools run ./identifiers "$PWD"
+}
+
 tools_work() { (cd scripts/tools && GOWORK=off go vet ./... && GOWORK=off go test ./...); }
 
 check 'proto/gen is what the protos generate' 'run make generate' generated
@@ -66,6 +70,7 @@ check 'the Go code passes golangci-lint' 'see above' make lint
 check 'the scripts pass shellcheck' 'see above' scripts_clean
 check 'the tests of the threat model exist' 'see above' scripts/threats.sh
 check 'every page and section that is cited exists' 'see above' citations
+check 'identifiers have the words of the field' 'rename them, see above' plain_names
 check 'the project'"'"'s own tools work' 'see above' tools_work
 
 [ ${#failed[@]} -eq 0 ] && echo 'all verified' && exit

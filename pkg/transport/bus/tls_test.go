@@ -59,7 +59,7 @@ func try(t *testing.T, s *server.Server, files tlsfiles.Config) error {
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	ca, other := testkit.NewAuthority(t), testkit.NewAuthority(t)
-	good, stranger := ca.Issue("gateway"), other.Issue("gateway")
+	good, foreign := ca.Issue("gateway"), other.Issue("gateway")
 	s := secured(t, ca.Issue("nats"))
 	if err := try(t, s, good); err != nil {
 		t.Fatal(err)
@@ -67,8 +67,8 @@ func TestTLS(t *testing.T) {
 	for name, files := range map[string]tlsfiles.Config{
 		"none":                    {},
 		"no certificate":          {CA: good.CA},
-		"a server of another":     {CA: stranger.CA, Cert: good.Cert, Key: good.Key},
-		"a certificate of others": {CA: good.CA, Cert: stranger.Cert, Key: stranger.Key},
+		"a server of another":     {CA: foreign.CA, Cert: good.Cert, Key: good.Key},
+		"a certificate of others": {CA: good.CA, Cert: foreign.Cert, Key: foreign.Key},
 		"another server's name":   {CA: good.CA, Cert: good.Cert, Key: good.Key, ServerName: "redis"},
 		"authorities of nobody":   {CA: good.Key, Cert: good.Cert, Key: good.Key},
 		"a lone certificate":      {CA: good.CA, Cert: good.Cert},

@@ -32,7 +32,7 @@ func TestTLS(t *testing.T) {
 		t.Skip("redis-server is not on this machine")
 	}
 	ca, other := testkit.NewAuthority(t), testkit.NewAuthority(t)
-	server, good, stranger := ca.Issue("redis"), ca.Issue("node-registry"), other.Issue("node-registry")
+	server, good, foreign := ca.Issue("redis"), ca.Issue("node-registry"), other.Issue("node-registry")
 	port := strconv.Itoa(testkit.FreePort())
 	cmd := exec.Command(bin, "--port", "0", "--tls-port", port, "--bind", "127.0.0.1", "--dir", t.TempDir(), "--save", "",
 		"--tls-cert-file", server.Cert, "--tls-key-file", server.Key, "--tls-ca-cert-file", server.CA, "--user", "default", "on", ">word", "~*", "+@all")
@@ -48,8 +48,8 @@ func TestTLS(t *testing.T) {
 	for name, files := range map[string]tlsfiles.Config{
 		"the system's authorities": {Cert: good.Cert, Key: good.Key},
 		"no certificate":           {CA: good.CA},
-		"a server of another":      {CA: stranger.CA, Cert: good.Cert, Key: good.Key},
-		"a certificate of others":  {CA: good.CA, Cert: stranger.Cert, Key: stranger.Key},
+		"a server of another":      {CA: foreign.CA, Cert: good.Cert, Key: good.Key},
+		"a certificate of others":  {CA: good.CA, Cert: foreign.Cert, Key: foreign.Key},
 		"another server's name":    {CA: good.CA, Cert: good.Cert, Key: good.Key, ServerName: "nats"},
 		"a lone certificate":       {CA: good.CA, Cert: good.Cert},
 		"a file that is not":       {CA: good.CA + ".none"},
@@ -71,7 +71,7 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	testkit.Replace(t, good.CA, stranger.CA)
+	testkit.Replace(t, good.CA, foreign.CA)
 	if err := c.Ping(t.Context()).Err(); err == nil {
 		t.Error("the authority was replaced, and the server of the old one is believed")
 	}

@@ -272,7 +272,7 @@ func TestCallsTools(t *testing.T) {
 	})
 }
 
-func TestStrangersAreRefused(t *testing.T) {
+func TestUnauthenticatedServicesAreRefused(t *testing.T) {
 	t.Parallel()
 	identity := auth.ServiceAuth{Token: "a-token-for-services"}
 	a := start(t, func(c *app.Config) { c.Services = identity }, serve(t).addr)

@@ -8,8 +8,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 )
 
-// An orchestrator believes whoever reaches its gRPC port, so strangers from other machines do not, unless somebody says so.
-func TestStrangersOnGRPC(t *testing.T) {
+// Without authentication an orchestrator serves everybody who reaches its gRPC port, so it does not listen beyond this machine unless
+// --open-services says so.
+func TestGRPCWithoutAuthentication(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		args    []string

@@ -107,9 +107,9 @@ func TestNodesCannotClaimOthersTools(t *testing.T) {
 	})
 }
 
-// TestNodesWordsAreData: what nodes and servers call themselves and their tools is in no system message, and whole in quotation
+// TestNamesThatNodesChooseAreData: what nodes and servers call themselves and their tools is in no system message, and whole in quotation
 // marks elsewhere.
-func TestNodesWordsAreData(t *testing.T) {
+func TestNamesThatNodesChooseAreData(t *testing.T) {
 	t.Parallel()
 	out := newOutside(t)
 	w := newFixture(t, out.known(cluster.Options{Gateways: 2}))

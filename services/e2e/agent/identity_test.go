@@ -36,7 +36,7 @@ func startJWT(t *testing.T) *fixture {
 	})
 }
 
-func TestWithTokensTheUserIsTheTokensAndNeverTheBodys(t *testing.T) {
+func TestUserComesFromTheTokenNotTheBody(t *testing.T) {
 	t.Parallel()
 	w := startJWT(t)
 	w.model.Otherwise(modeltest.Say("Hello."))
@@ -73,7 +73,7 @@ func TestWithTokensTheUserIsTheTokensAndNeverTheBodys(t *testing.T) {
 	}
 }
 
-func TestWithoutATokenNothingIsTold(t *testing.T) {
+func TestEveryRequestNeedsAToken(t *testing.T) {
 	t.Parallel()
 	w := startJWT(t)
 	expired, err := auth.Mint(tokenSecret, auth.Claims{User: "ana", Audience: "hecaton", Expires: time.Now().Add(-time.Hour)})
@@ -105,7 +105,7 @@ func TestWithoutATokenNothingIsTold(t *testing.T) {
 	}
 }
 
-func TestWithTokensUsersCannotNameAddressesInside(t *testing.T) {
+func TestUsersCannotNameInternalAddresses(t *testing.T) {
 	t.Parallel()
 	w := startJWT(t)
 	for _, address := range []string{"http://169.254.169.254/v1", "https://127.0.0.1:1/v1", "https://localhost/v1", "http://models.example.com/v1"} {

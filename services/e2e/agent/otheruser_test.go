@@ -8,9 +8,9 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 )
 
-// TestOtherUsersCannotTellASessionFromNone asks for everything that a session has, as another user and for a session that
+// TestAnotherUsersSessionLooksAbsent asks for everything that a session has, as another user and for a session that
 // never was: but for its name, the answers are the same, byte by byte.
-func TestOtherUsersCannotTellASessionFromNone(t *testing.T) {
+func TestAnotherUsersSessionLooksAbsent(t *testing.T) {
 	t.Parallel()
 	onEachStorage(t, map[string]func(*testing.T, *fixture){
 		"that waits": func(t *testing.T, w *fixture) {

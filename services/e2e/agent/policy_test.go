@@ -194,7 +194,7 @@ func TestEveryModeAsks(t *testing.T) {
 	})
 }
 
-func TestAllowlistsSayWhichTool(t *testing.T) {
+func TestAllowlistEntriesNameOneTool(t *testing.T) {
 	t.Parallel()
 	onEachStorage(t, map[string]func(*testing.T, *fixture){
 		"of which server": func(t *testing.T, w *fixture) {
@@ -279,7 +279,7 @@ func TestAllowlistsSayWhichTool(t *testing.T) {
 }
 
 // Sub-agents are under the same decision.
-func TestSubAgentsRunNothingUnasked(t *testing.T) {
+func TestSubAgentsAskForApproval(t *testing.T) {
 	t.Parallel()
 	within(t, newFixture(t, cluster.Options{}), map[string]func(*testing.T, *fixture){
 		"what asks waits for a person": func(t *testing.T, w *fixture) {

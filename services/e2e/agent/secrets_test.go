@@ -55,9 +55,9 @@ var (
 	}, keys...)
 )
 
-// TestSecretsStayWhereTheyBelong does everything that a user does with marks in all that is private, and then looks for
+// TestSecretsAreNotLoggedOrStoredReadable does everything that a user does with marks in all that is private, and then looks for
 // them: for keys in the database and in what REST tells, for all of it in logs and metrics.
-func TestSecretsStayWhereTheyBelong(t *testing.T) {
+func TestSecretsAreNotLoggedOrStoredReadable(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
 		heard := &logs{}

@@ -10,7 +10,7 @@ import (
 )
 
 // What was approved runs where it was shown, or nowhere: the approval comes when its node is not what it was.
-func TestAnApprovalComesWhenItsNodeIsNotWhatItWas(t *testing.T) {
+func TestNodeChangesBeforeTheApproval(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
 		w := newFixture(t, cluster.Options{Database: database})

@@ -14,7 +14,7 @@ import (
 
 // A call that names a connection reaches that one, on whichever pod, and no device that has taken the node's place since,
 // whatever it says of itself.
-func TestADeviceExchangedInBetweenGetsNothing(t *testing.T) {
+func TestADeviceThatReplacesAnotherGetsNoCall(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
 	const says = `"node_name":"laptop","os":"linux","available_tools":["pay"]`

@@ -154,8 +154,8 @@ func TestAReaderWhoDoesNotReadIsLeft(t *testing.T) {
 	}
 }
 
-// TestStrangersAreBounded: connections that have not authenticated compete only with each other for their places.
-func TestStrangersAreBounded(t *testing.T) {
+// TestUnauthenticatedConnectionsAreBounded: connections that have not authenticated compete only with each other for their places.
+func TestUnauthenticatedConnectionsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{Gateways: 1, Gateway: func(i int, c *gateway.Config) {
 		withTokens(i, c)

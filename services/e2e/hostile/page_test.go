@@ -135,7 +135,7 @@ func TestWithoutMCPStdioNobodyRunsAProgram(t *testing.T) {
 }
 
 // Each way to change something, and each socket, has the same door.
-func TestEveryWayInHasTheSameDoor(t *testing.T) {
+func TestEveryPublicWayRefusesTheSame(t *testing.T) {
 	t.Parallel()
 	g := laptop(t, false)
 	_, port, _ := strings.Cut(g.HTTP, ":")

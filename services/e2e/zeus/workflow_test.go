@@ -68,7 +68,7 @@ func TestAWorkflowThatTimesOutEndsForEveryWebClient(t *testing.T) {
 	ext := c.Gateways[0].Extension(t, "u", "n")
 	ext.Silent()
 	webs := []*cluster.Client{c.Gateways[0].Web(t, "u"), c.Gateways[1].Web(t, "u"), c.Gateways[2].Web(t, "u"), c.Gateways[2].Web(t, "u")}
-	stranger := c.Gateways[1].Web(t, "v")
+	otherUser := c.Gateways[1].Web(t, "v")
 	var runs []*running
 	for _, g := range c.Gateways {
 		runs = append(runs, execute(t.Context(), t, g, &toolv1.ExecuteWorkflowRequest{UserId: "u", WorkflowId: "wf", Timeout: durationpb.New(2 * time.Second)}))
@@ -88,7 +88,7 @@ func TestAWorkflowThatTimesOutEndsForEveryWebClient(t *testing.T) {
 		w.Expect(`{"type":"workflow_complete","task_id":"late","success":true,"result":null,"output":null}`)
 		w.Silent()
 	}
-	stranger.Silent()
+	otherUser.Silent()
 }
 
 func TestAWorkflowWithoutAnExtensionFailsAtOnce(t *testing.T) {

@@ -18,13 +18,13 @@ import (
 const maxRequest = 32 << 20
 
 func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
-	strangers, err := a.cfg.Services.ServerOptions()
+	authentication, err := a.cfg.Services.ServerOptions()
 	if err != nil {
 		return nil, err
 	}
 	opts := append(a.tracing.InnerServerOptions(), obs.MeasureServer(a.metrics,
 		"hecaton_registry_rpc_duration_seconds", "Duration of calls that this replica answered, by method and status code."))
-	opts = append(opts, strangers...)
+	opts = append(opts, authentication...)
 	opts = append(opts, grpcapi.ServerOptions(a.log)...)
 	opts = append(opts, grpc.MaxRecvMsgSize(maxRequest))
 	totals := stats.NewTotals(a.store)

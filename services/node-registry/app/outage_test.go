@@ -260,7 +260,7 @@ func TestAdmin(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 }
 
-func TestStrangersAreRefused(t *testing.T) {
+func TestUnauthenticatedServicesAreRefused(t *testing.T) {
 	t.Parallel()
 	service := auth.ServiceAuth{Token: "a token of enough bytes"}
 	r := start(t, own(t), func(c *app.Config) { c.Services = service })

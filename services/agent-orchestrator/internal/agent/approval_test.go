@@ -177,7 +177,7 @@ func TestNodeChangesMeanwhile(t *testing.T) {
 }
 
 // What was approved for a connection that is gone is asked about again, and runs once; what was to come after it waits.
-func TestNodeConnectsAnewMeanwhile(t *testing.T) {
+func TestNodeReconnectsBeforeTheApproval(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		w, p, click, look, s := clickAndLook(t, open)

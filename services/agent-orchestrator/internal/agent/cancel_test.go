@@ -102,7 +102,7 @@ func TestCancelOfNothing(t *testing.T) {
 }
 
 // Who adopts a run that was to be cancelled ends it.
-func TestCancelledWhileNobodyHasIt(t *testing.T) {
+func TestCancelledWhileNoPodHasTheRun(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	gate := make(chan struct{})
@@ -150,7 +150,7 @@ func TestCancelledJustBeforeAnInterrupt(t *testing.T) {
 }
 
 // Word of a cancel may come late: the session's next run has begun by then.
-func TestWordOfAnOldCancel(t *testing.T) {
+func TestLateCancelNotification(t *testing.T) {
 	t.Parallel()
 	w := newFixture(t)
 	gate := make(chan struct{})

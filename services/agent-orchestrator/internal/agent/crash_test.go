@@ -46,7 +46,7 @@ func endedCall(id string) func(store.Change) bool {
 	}
 }
 
-func TestDiesWhileStreaming(t *testing.T) {
+func TestPodDiesWhileStreaming(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesWhileStreaming)
 }
@@ -87,7 +87,7 @@ func diesWhileStreaming(t *testing.T, open func() *store.Store) {
 	}
 }
 
-func TestDiesBeforeACallStarts(t *testing.T) {
+func TestPodDiesBeforeACallStarts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesBeforeACallStarts)
 }
@@ -120,7 +120,7 @@ func unknown(t *testing.T, w *fixture, got events, id string) {
 	}
 }
 
-func TestDiesAfterACallStarted(t *testing.T) {
+func TestPodDiesAfterACallStarted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesAfterACallStarted)
 }
@@ -141,7 +141,7 @@ func diesAfterACallStarted(t *testing.T, open func() *store.Store) {
 	unknown(t, w, got, "call_0")
 }
 
-func TestDiesBeforeAResultIsKept(t *testing.T) {
+func TestPodDiesBeforeAResultIsStored(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesBeforeAResultIsKept)
 }
@@ -163,7 +163,7 @@ func diesBeforeAResultIsKept(t *testing.T, open func() *store.Store) {
 	unknown(t, w, got, "call_0")
 }
 
-func TestDiesBetweenTwoCalls(t *testing.T) {
+func TestPodDiesBetweenTwoCalls(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesBetweenTwoCalls)
 }
@@ -184,7 +184,7 @@ func diesBetweenTwoCalls(t *testing.T, open func() *store.Store) {
 	}
 }
 
-func TestDiesWhileParallelCallsRun(t *testing.T) {
+func TestPodDiesWhileParallelCallsRun(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesWhileParallelCallsRun)
 }
@@ -215,7 +215,7 @@ func diesWhileParallelCallsRun(t *testing.T, open func() *store.Store) {
 	unknown(t, w, got, "call_0")
 }
 
-func TestDiesWhileAPersonDecides(t *testing.T) {
+func TestPodDiesWhileAPersonDecides(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesWhileAPersonDecides)
 }
@@ -230,7 +230,7 @@ func diesWhileAPersonDecides(t *testing.T, open func() *store.Store) {
 	}
 }
 
-func TestDiesDuringResume(t *testing.T) {
+func TestPodDiesDuringResume(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, diesDuringResume)
 }
@@ -250,7 +250,7 @@ func diesDuringResume(t *testing.T, open func() *store.Store) {
 }
 
 // A pod that was only cut off for a while must not go on with what is another's.
-func TestComesBackTooLate(t *testing.T) {
+func TestPodContinuesAfterItsRunWasAdopted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, comesBackTooLate)
 }
@@ -284,7 +284,7 @@ func comesBackTooLate(t *testing.T, open func() *store.Store) {
 }
 
 // A pod that stops lets the call in progress end, and hands the run over at once.
-func TestStops(t *testing.T) {
+func TestPodStops(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, stops)
 }
@@ -320,7 +320,7 @@ func stops(t *testing.T, open func() *store.Store) {
 }
 
 // A pod that stops cuts the model's answer.
-func TestStopsWhileStreaming(t *testing.T) {
+func TestPodStopsWhileStreaming(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, stopsWhileStreaming)
 }

@@ -50,7 +50,7 @@ func conversation(t *testing.T, p *pod, s agent.Started, parent string) string {
 }
 
 // What a sub-agent does is in events and messages of its own, and none of it in the user's conversation.
-func TestSubAgentsAreSeen(t *testing.T) {
+func TestSubAgentsHaveTheirOwnConversation(t *testing.T) {
 	t.Parallel()
 	look := echo("look")
 	w := newFixture(t, look)
@@ -145,7 +145,7 @@ func TestSubAgentsAsk(t *testing.T) {
 }
 
 // A sub-agent is told of a no, and goes on.
-func TestSubAgentsHearNo(t *testing.T) {
+func TestSubAgentsAreToldOfRejections(t *testing.T) {
 	t.Parallel()
 	click := newDevice("click")
 	w := newFixture(t, click)
@@ -208,7 +208,7 @@ func TestCancelledWhileASubAgentAsks(t *testing.T) {
 }
 
 // Wherever a pod dies in the midst of a sub-agent's work, another one goes on with it, and runs no call twice.
-func TestDiesInASubAgent(t *testing.T) {
+func TestPodDiesInASubAgent(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		before, after func(store.Change) bool

@@ -37,7 +37,7 @@ func served(server, name string) *fake {
 }
 
 // What was approved is one server's tool: another one that has its name by now does not run instead of it.
-func TestToolOfAnotherBecomesTheOneApproved(t *testing.T) {
+func TestAnotherToolWithTheApprovedName(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ before, after tool.Tool }{
 		"another server": {served("files", "delete"), served("mail", "delete")},

@@ -9,7 +9,7 @@ import (
 )
 
 // A step that can never be kept ends the run; it is not tried for ever, by one pod after the other.
-func TestStepCannotBeKept(t *testing.T) {
+func TestStepCannotBeStored(t *testing.T) {
 	t.Parallel()
 	f := echo("look")
 	w := newFixture(t, f)

@@ -17,7 +17,7 @@ import (
 func TestPostgresOverTLS(t *testing.T) {
 	t.Parallel()
 	ca, other := testkit.NewAuthority(t), testkit.NewAuthority(t)
-	server, good, stranger := testkit.OwnPostgres(t, ca.Issue("database")), ca.Issue("agent-orchestrator"), other.Issue("agent-orchestrator")
+	server, good, foreign := testkit.OwnPostgres(t, ca.Issue("database")), ca.Issue("agent-orchestrator"), other.Issue("agent-orchestrator")
 	clear := testkit.OwnPostgres(t)
 	url := func(s *testkit.PostgresServer, host, ca string) string {
 		return fmt.Sprintf("postgres://postgres@%s/postgres?sslmode=verify-full&sslrootcert=%s&sslcert=%s&sslkey=%s", host+s.Addr()[len("127.0.0.1"):], ca, good.Cert, good.Key)
@@ -35,7 +35,7 @@ func TestPostgresOverTLS(t *testing.T) {
 	}
 	must(t, s.Check(t.Context()), nil)
 	for name, wrong := range map[string]string{
-		"a server of another":  url(server, "127.0.0.1", stranger.CA),
+		"a server of another":  url(server, "127.0.0.1", foreign.CA),
 		"another server":       url(server, "127.0.0.2", good.CA),
 		"a server without TLS": url(clear, "127.0.0.1", good.CA),
 	} {
@@ -47,7 +47,7 @@ func TestPostgresOverTLS(t *testing.T) {
 		cancel()
 	}
 	// A store that is open reads what was renewed with its next connection.
-	testkit.Replace(t, authorities, stranger.CA)
+	testkit.Replace(t, authorities, foreign.CA)
 	server.Restart()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	if err := s.Check(ctx); err == nil {

@@ -28,9 +28,9 @@ func TestGRPCOfAClusterWithTokensIsClosed(t *testing.T) {
 		"the registry": {"watch", "--user", "demo", "--registry", p.find(`node-registry .* gRPC (\S+)`)},
 	} {
 		for _, env := range [][]string{nil, {"SERVICE_TOKEN=not-the-token-of-this-cluster"}} {
-			stranger := start(t, env, ask...)
-			if code := stranger.wait(); code == 0 || !strings.Contains(stranger.err.String(), "Unauthenticated") {
-				t.Errorf("%s: %d %s", name, code, &stranger.err)
+			caller := start(t, env, ask...)
+			if code := caller.wait(); code == 0 || !strings.Contains(caller.err.String(), "Unauthenticated") {
+				t.Errorf("%s: %d %s", name, code, &caller.err)
 			}
 		}
 		if name == "the registry" {

@@ -366,7 +366,7 @@ func anew(n *nodev1.Node) *nodev1.Node {
 }
 
 // What a person approved goes to the connection that was shown; to one that claims to be the same device only after the person was asked again.
-func TestConnectedAnew(t *testing.T) {
+func TestNodeReconnectedBeforeTheCall(t *testing.T) {
 	t.Parallel()
 	desk := node("desk", desktop, "click")
 	g, s := serve(t, desk)
@@ -404,7 +404,7 @@ func TestConnectedAnew(t *testing.T) {
 }
 
 // A device that takes the node's place between the look and the call gets nothing, also while the call is tried again.
-func TestExchangedBetweenTheLookAndTheCall(t *testing.T) {
+func TestNodeIsReplacedBetweenCheckAndCall(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		becomes  func(desk *nodev1.Node) *nodev1.Node

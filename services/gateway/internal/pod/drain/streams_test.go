@@ -24,7 +24,7 @@ func TestStreams(t *testing.T) {
 	endsRun, endsRunLeft := open(true)
 	s.Begin()
 	late, lateLeft := open(false)
-	lateEndsRun, lateMortalLeft := open(true)
+	lateEndsRun, lateEndsRunLeft := open(true)
 	if n := len(s.Connections()); n != 2 {
 		t.Fatalf("a drain finds %d streams", n)
 	}
@@ -61,7 +61,7 @@ func TestStreams(t *testing.T) {
 	if !lateEndsRun() || !last() {
 		t.Errorf("told at the end: %v %v", lateEndsRun(), last())
 	}
-	for _, left := range []func(){lateLeft, lateMortalLeft, afterLeft, lastLeft} {
+	for _, left := range []func(){lateLeft, lateEndsRunLeft, afterLeft, lastLeft} {
 		left()
 	}
 }

@@ -54,7 +54,7 @@ const tries = {
 
 // A page of another local port, and an extension that may access every site, attack a gateway in a real browser. The
 // gateway can run programs, and neither gets it to.
-func TestStrangersInABrowserStayOut(t *testing.T) {
+func TestOtherPagesAndExtensionsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, who := range []string{"extension", "page"} {
 		t.Run(who, func(t *testing.T) {

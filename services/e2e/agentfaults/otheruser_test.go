@@ -12,7 +12,7 @@ import (
 
 // Whatever bob requests of a session of ana's, the answer is the same, byte for byte, as for a session that does not exist,
 // on both gateways; and the session does not change.
-func TestNobodyCanTellAnotherUsersSessionFromNone(t *testing.T) {
+func TestAnotherUsersSessionLooksAbsentOnAllGateways(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
 		w := newFixture(t, cluster.Options{Database: database})
