@@ -3,8 +3,6 @@ package lease_test
 import (
 	"context"
 	"errors"
-	"io"
-	"log/slog"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -24,8 +22,6 @@ import (
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
-
-var discard = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // recorder is an announcer that remembers.
 type recorder struct{ events []*nodev1.NodeEvent }
