@@ -15,7 +15,7 @@ BENCHFLAGS  ?=
 LOADFLAGS   ?=
 
 MODULES = $(shell scripts/modules.sh)
-GOTEST  = bin/gotest $(if $(filter 1,$(TEST_REQUIRE_REAL)),-no-skips) $(if $(filter true,$(CI)),-again)
+GOTEST  = bin/gotest $(if $(filter 1,$(TEST_REQUIRE_REAL)),-no-skips) $(if $(filter true,$(CI)),-again) $(if $(filter 1,$(REFUSE_FLAKY)),-flaky scripts/ci/flaky.txt)
 
 .PHONY: help
 help: ## list the targets
