@@ -69,3 +69,12 @@ func Retryable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Class() == NotDelivered
 }
+
+// Cause returns what a log says of err, which callers are not told: the cause of an [Error] that has one, else err.
+func Cause(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.Err != nil {
+		return e.Err
+	}
+	return err
+}

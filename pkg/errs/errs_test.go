@@ -130,3 +130,17 @@ func TestFailureRoundTrip(t *testing.T) {
 		t.Errorf("got %s", back.Class())
 	}
 }
+
+func TestCauseIsForLogs(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[error]error{
+		io.EOF:              fmt.Errorf("calling: %w", errs.New(errs.BusUnavailable, "away: %w", io.EOF)),
+		io.ErrShortWrite:    io.ErrShortWrite,
+		context.Canceled:    errs.New(errs.Internal, "not kept: %w", context.Canceled),
+		io.ErrUnexpectedEOF: &errs.Error{Reason: errs.AgentUnavailable, Message: "away", Err: io.ErrUnexpectedEOF},
+	} {
+		if got := errs.Cause(err); got != want { //nolint:errorlint // the very same error is what is promised
+			t.Errorf("the cause of %v is %v", err, got)
+		}
+	}
+}

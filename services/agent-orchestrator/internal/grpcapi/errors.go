@@ -31,20 +31,11 @@ func public(err error) *status.Status {
 	return errs.New(errs.Internal, "internal error").GRPCStatus()
 }
 
-// cause is an error as it is logged, with what the caller is not told.
-func cause(err error) error {
-	var refused *errs.Error
-	if errors.As(err, &refused) && refused.Err != nil {
-		return refused.Err
-	}
-	return err
-}
-
 // maxRequest is the largest request: a message, and a history of the largest messages that are still read.
 const maxRequest = 40 << 20
 
 // ServerOptions turn every handler's error into a status, log internal errors, and accept requests of up to maxRequest
 // bytes.
 func ServerOptions(log *slog.Logger) []grpc.ServerOption {
-	return append(rpc.Errors(log, public, cause), grpc.MaxRecvMsgSize(maxRequest))
+	return append(rpc.Errors(log, public, errs.Cause), grpc.MaxRecvMsgSize(maxRequest))
 }

@@ -39,14 +39,5 @@ func public(err error) *status.Status {
 // oneLine is the text of an error that may be a join of several.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// cause is what a log says of an error: also what the caller is not told.
-func cause(err error) error {
-	var reason *errs.Error
-	if errors.As(err, &reason) && reason.Err != nil {
-		return reason.Err
-	}
-	return err
-}
-
 // ServerOptions turn every handler's error into a status, and log faults of the pod.
-func ServerOptions(log *slog.Logger) []grpc.ServerOption { return rpc.Errors(log, public, cause) }
+func ServerOptions(log *slog.Logger) []grpc.ServerOption { return rpc.Errors(log, public, errs.Cause) }

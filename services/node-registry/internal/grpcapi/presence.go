@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
@@ -163,6 +164,6 @@ func (f *failures) all() error {
 
 func (s *Server) logPartial(ctx context.Context, what string, f failures) {
 	if f.failed > 0 {
-		s.Logger.WarnContext(ctx, "part of a batch failed", "rpc", what, "failed", f.failed, "of", f.items, "error", cause(f.last))
+		s.Logger.WarnContext(ctx, "part of a batch failed", "rpc", what, "failed", f.failed, "of", f.items, "error", errs.Cause(f.last))
 	}
 }
