@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -59,9 +60,16 @@ func TestAnswersThatDiffer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newFixture(t, echo("look"))
-			w.model.Script(modeltest.Say("half", "lost").Cut(1), second)
+			heard := make(chan struct{}) // a piece that nobody has heard is taken back, so the cut comes after that
+			w.model.Script(modeltest.Say("half").Wait(heard).Cut(2), second)
 			p := w.pod()
-			brokeOff(t, p, p.say("hi"), "half")
+			s := p.say("hi")
+			testkit.Eventually(t, soon, func() bool {
+				kept, err := p.store.Events(t.Context(), s.Ref, s.After, 0)
+				return err == nil && events(kept).heard() == "half"
+			}, "the first answer's text is heard")
+			close(heard)
+			brokeOff(t, p, s, "half")
 		})
 	}
 }
