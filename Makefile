@@ -88,7 +88,7 @@ chart: k8s ## check the Helm chart against a Kubernetes API server
 	scripts/ci/chart.sh
 
 manifests: k8s ## make deploy/kubernetes from the Helm chart
-	$(GO) run ./pkg/security/access/write deploy/helm/hecaton/files
+	go run ./pkg/security/access/write deploy/helm/hecaton/files
 	scripts/manifests.sh
 
 k8s-test: k8s images ## install the chart on three nodes of this machine, and scale, restart, drain and lose them under load (root)

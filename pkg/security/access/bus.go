@@ -20,9 +20,10 @@ func (s Service) Bus() Bus {
 		const node = "hecaton.node.*.*."
 		const reply, intake, peer = "hecaton.reply.*.*", "hecaton.intake.*.*", "hecaton.peer.*"
 		const web, topic = "hecaton.web.*", "hecaton.topic.*.*"
+		const events = "hecaton.event.node.*"
 		return Bus{
 			Publish:   []string{node + "call", node + "send", node + "cancel", node + "fence", reply, intake, peer, web, topic, inbox},
-			Subscribe: []string{node + "call holder", node + "send holder", node + "cancel", node + "fence", reply, intake, peer, web, topic, inbox},
+			Subscribe: []string{node + "call holder", node + "send holder", node + "cancel", node + "fence", reply, intake, peer, web, topic, events, inbox},
 		}
 	case NodeRegistry:
 		events := []string{"hecaton.event.node.*"}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ var (
 		access.Gateway: {
 			on + bus.SuffixCall + " " + bus.HolderQueue, on + bus.SuffixSend + " " + bus.HolderQueue, on + bus.SuffixCancel,
 			on + bus.SuffixFence, bus.WebSubject("ana"), bus.ReplyPrefix(gateway) + "*", bus.IntakePrefix(gateway) + "*",
-			bus.PeerSubject(gateway), "_INBOX_gateway.a.*",
+			bus.PeerSubject(gateway), bus.NodeEventSubject("ana"), bus.AllNodeEvents, "_INBOX_gateway.a.*",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana"), bus.AllNodeEvents},
 		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.AllCancels},
@@ -107,7 +108,7 @@ func mayAndMayNot(t *testing.T, s *server.Server, service access.Service, passwo
 			}
 		}
 		for _, subject := range hears[of] {
-			if got := hear(subject); got != (of == service) {
+			if got := hear(subject); got != slices.Contains(hears[service], subject) {
 				t.Errorf("%s may hear what %s does, %s: %t", service, of, subject, got)
 			}
 		}

@@ -25,6 +25,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/rest"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/toolapi"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/directory"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/fanout"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/holder"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/peer"
@@ -63,26 +64,27 @@ type App struct {
 	pages   *webguard.Guard
 
 	// Set while the parts start, in the order of Run.
-	bus      *bus.Conn
-	registry *grpc.ClientConn
-	agents   *grpc.ClientConn // nil where there are none
-	presence *presence.Client
-	hub      *hub.Hub
-	holder   *holder.Holder
-	router   *router.Router
-	counts   *metrics.Metrics
-	job      *drain.Job
-	streams  drain.Streams
-	budget   *frame.Budget
-	links    *peer.Links
-	peers    *peer.Server // nil where there is none
-	fanout   *fanout.Fanout
-	limits   *limits.Limiter
-	pulse    *pulse.Pulse
-	dialects *dialect.Server
-	grpc     *rpc.Server
-	tools    *toolapi.Service
-	edge     *edge.Server
+	bus       *bus.Conn
+	registry  *grpc.ClientConn
+	agents    *grpc.ClientConn // nil where there are none
+	presence  *presence.Client
+	directory *directory.Directory
+	hub       *hub.Hub
+	holder    *holder.Holder
+	router    *router.Router
+	counts    *metrics.Metrics
+	job       *drain.Job
+	streams   drain.Streams
+	budget    *frame.Budget
+	links     *peer.Links
+	peers     *peer.Server // nil where there is none
+	fanout    *fanout.Fanout
+	limits    *limits.Limiter
+	pulse     *pulse.Pulse
+	dialects  *dialect.Server
+	grpc      *rpc.Server
+	tools     *toolapi.Service
+	edge      *edge.Server
 
 	draining chan struct{} // closed when the drain begins
 	started  chan struct{} // closed when everything serves
@@ -144,6 +146,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Go("jwks", a.auth.Run, nil)
 	g.Add("links", a.startLinks, stop(func() { a.links.Close() }))
 	g.Add("holder", a.startHolder, stop(func() { a.holder.Close() }))
+	g.Add("directory", a.startDirectory, stop(func() { a.directory.Close() }))
 	g.Add("router", a.startRouter, stop(func() { a.router.Close() }))
 	g.Add("peers", a.startPeers, a.stopPeers)
 	g.Add("fanout", a.startFanout, stop(func() { a.fanout.Close() }))
@@ -209,9 +212,14 @@ func (a *App) startHolder(context.Context) (err error) {
 	return err
 }
 
+func (a *App) startDirectory(context.Context) (err error) {
+	a.directory, err = directory.New(directory.Options{Registry: a.presence, Bus: a.bus})
+	return err
+}
+
 func (a *App) startRouter(context.Context) (err error) {
 	a.router, err = router.New(router.Config{
-		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.presence,
+		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.directory,
 		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), CallEnded: a.counts.CallEnded, Tracing: a.tracing, Logger: a.log,
 	})
 	if err != nil {

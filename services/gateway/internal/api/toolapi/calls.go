@@ -53,7 +53,7 @@ func (s *Service) Calls(stream grpc.BidiStreamingServer[toolv1.CallsRequest, too
 type callStream struct {
 	*Service
 	ctx      context.Context
-	choosing sync.WaitGroup // calls whose node is being looked up
+	choosing sync.WaitGroup // calls that name no node, until their first try has ended
 	places   chan struct{}
 
 	mu     sync.Mutex
@@ -71,6 +71,9 @@ type openCall struct {
 	span   trace.Span
 	node   ids.NodeID
 	user   *limits.Account
+	// first hears how the first try of a call that names no node ended: of its error where it did not find the node, else it
+	// is closed. nil otherwise; changed only between tries.
+	first chan *errs.Error
 
 	// Guarded by the stream's mu.
 	pending   *router.Pending
@@ -170,7 +173,7 @@ func (c *callStream) start(id uint64, call *toolv1.Call) error {
 				o.fail(err)
 				return
 			}
-			o.send(req, node)
+			o.sendOrChooseAgain(req, node)
 		})
 	}
 	return nil
@@ -220,6 +223,22 @@ func (o *openCall) send(req router.Request, node ids.NodeID) {
 	if given != "" {
 		p.Cancel(given)
 	}
+}
+
+// sendOrChooseAgain is send for a node that was chosen, and waits: where the node has left meanwhile, there may be another.
+func (o *openCall) sendOrChooseAgain(req router.Request, node ids.NodeID) {
+	o.first = make(chan *errs.Error, 1)
+	o.send(req, node)
+	missed := <-o.first
+	if missed == nil {
+		return
+	}
+	o.first = nil
+	if next, ok := o.stream.Router.ChooseAgain(o.stream.ctx, req.Target, node); ok {
+		o.send(req, next)
+		return
+	}
+	o.fail(missed)
 }
 
 func (c *callStream) cancel(id uint64, reason string) {
@@ -278,6 +297,10 @@ func (o *openCall) Progress(params []byte) {
 // Done implements [calls.Sink].
 func (o *openCall) Done(b *frame.Buffer, err *errs.Error) {
 	if err != nil {
+		if o.first != nil && err.Reason == errs.NodeNotConnected {
+			o.first <- err
+			return
+		}
 		o.fail(err)
 		return
 	}
@@ -291,6 +314,9 @@ func (o *openCall) fail(err error) {
 
 // end queues the last response of the call.
 func (o *openCall) end(last any) {
+	if o.first != nil {
+		close(o.first)
+	}
 	o.span.End()
 	o.user.Leave()
 	o.stream.queue(last, o)

@@ -71,6 +71,17 @@ func (r *Router) Choose(ctx context.Context, t Target) (ids.NodeID, error) {
 	return ids.NodeID(resp.GetNodeId()), nil
 }
 
+// ChooseAgain picks another node for a call that did not find the one which [Router.Choose] picked; ok is false where there
+// is no other, or the call named that one itself. Between the choice and the call a node may leave.
+func (r *Router) ChooseAgain(ctx context.Context, t Target, missed ids.NodeID) (node ids.NodeID, ok bool) {
+	if t.Node != "" {
+		return "", false
+	}
+	r.Directory.Forget(ids.Node{User: t.User, Node: missed})
+	node, err := r.Choose(ctx, t)
+	return node, err == nil && node != missed
+}
+
 // Refused counts a call that ended before it was sent, for a reason of calls; other errors are the caller's mistakes.
 func (r *Router) Refused(span trace.Span, began time.Time, err error) {
 	var e *errs.Error
@@ -206,6 +217,20 @@ func (r *Router) Call(ctx context.Context, req Request, progress func(params []b
 		r.Refused(trace.SpanFromContext(ctx), began, err)
 		return nil, err
 	}
+	w := r.call(ctx, req, node, progress)
+	if w.err != nil && w.err.Reason == errs.NodeNotConnected {
+		if next, ok := r.ChooseAgain(ctx, req.Target, node); ok {
+			node, w = next, r.call(ctx, req, next, progress)
+		}
+	}
+	if w.err != nil {
+		return nil, w.err
+	}
+	return Read(node, w.answer), nil
+}
+
+// call sends a call to a node and waits for its end.
+func (r *Router) call(ctx context.Context, req Request, node ids.NodeID, progress func(params []byte)) *waiter {
 	w := &waiter{done: make(chan struct{}), progress: progress}
 	p := r.Start(req, node, w)
 	select {
@@ -217,8 +242,5 @@ func (r *Router) Call(ctx context.Context, req Request, progress func(params []b
 		}
 		<-w.done
 	}
-	if w.err != nil {
-		return nil, w.err
-	}
-	return Read(node, w.answer), nil
+	return w
 }

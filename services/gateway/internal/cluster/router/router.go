@@ -47,6 +47,8 @@ type Local interface {
 // Directory picks nodes by session, type or order of arrival.
 type Directory interface {
 	Resolve(context.Context, *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error)
+	// Forget says that a call did not find a node.
+	Forget(ids.Node)
 }
 
 // Config is what a Router is made of.

@@ -63,6 +63,8 @@ func (p *pod) Resolve(_ context.Context, r *nodev1.ResolveNodeRequest) (*nodev1.
 	return p.choose(r)
 }
 
+func (p *pod) Forget(ids.Node) {}
+
 func (p *pod) count(_ trace.Span, err *errs.Error, _ time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -271,5 +273,35 @@ func TestChoose(t *testing.T) {
 		if node, err := r.Choose(t.Context(), tt.target); node != tt.node || reason(err) != tt.reason {
 			t.Errorf("%s: %q, %v", name, node, err)
 		}
+	}
+}
+
+// A call that names no node goes to the next one where the first has just left; one that names a node does not.
+func TestACallThatMissesItsNodeIsSentToAnother(t *testing.T) {
+	t.Parallel()
+	choices := []string{"left", "here"}
+	p := &pod{here: "here"}
+	p.choose = func(*nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error) {
+		node := choices[0]
+		if len(choices) > 1 {
+			choices = choices[1:]
+		}
+		return &nodev1.ResolveNodeResponse{NodeId: node}, nil
+	}
+	r, _ := newRouter(t, p)
+	a, err := r.Call(t.Context(), request(t, ""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Release()
+	if a.Node != "here" {
+		t.Errorf("answered by %s", a.Node)
+	}
+	if _, err := r.Call(t.Context(), request(t, "left"), nil); reason(err) != errs.NodeNotConnected {
+		t.Errorf("a node that is named: %v", err)
+	}
+	choices = []string{"left"}
+	if _, err := r.Call(t.Context(), request(t, ""), nil); reason(err) != errs.NodeNotConnected {
+		t.Errorf("where there is no other: %v", err)
 	}
 }
