@@ -132,6 +132,16 @@ func (h *Holder) Renew(ctx context.Context, n *hub.Node) {
 	n.SetEpoch(epoch)
 }
 
+// Superseded closes a node of which the registry says that a later connection has its name, unless the node has another name
+// or another epoch by now than those for which the registry was asked: then what is later may be the node itself.
+func (h *Holder) Superseded(n *hub.Node, key ids.Node, epoch ids.Epoch) {
+	n.Life.Lock()
+	defer n.Life.Unlock()
+	if !n.Gone && n.Key() == key && n.Epoch() == epoch {
+		n.Conn.Close(conn.Superseded)
+	}
+}
+
 // Detach gives up a node whose connection is ending: open calls end, and the name is free.
 func (h *Holder) Detach(ctx context.Context, n *hub.Node) {
 	// Open calls end at once, however long the registry takes.

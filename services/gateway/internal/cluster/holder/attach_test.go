@@ -200,3 +200,24 @@ func TestAProvisionalEpochIsOfWhenTheRegistryWasAsked(t *testing.T) {
 		t.Errorf("epoch %d, the registry was asked at %d", got, asked.UnixMilli())
 	}
 }
+
+// What the registry said of a name or an epoch that the node has no longer closes nothing: the later connection may be its own.
+func TestANodeThatWasRenamedMeanwhileIsNotSuperseded(t *testing.T) {
+	t.Parallel()
+	p := newPod(t)
+	_, n := p.connect()
+	if err := p.Attach(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+	before, epoch := n.Key(), n.Epoch()
+	if err := p.Update(t.Context(), n, &nodev1.NodeInfo{NodeId: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	p.Superseded(n, before, epoch)
+	p.Superseded(n, n.Key(), epoch) // as it is read while the node is on its way to the new name
+	p.wantHeld(n)
+	p.Superseded(n, n.Key(), n.Epoch())
+	if got := n.Conn.Reason(); got != conn.Superseded {
+		t.Errorf("it is open still: %v", got)
+	}
+}

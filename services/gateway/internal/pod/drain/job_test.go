@@ -139,7 +139,7 @@ func TestPace(t *testing.T) {
 		{"as long as the spread", 1000, drain.Pace{Spread: 5 * time.Second, Rate: 1000}, 4900 * time.Millisecond, 5100 * time.Millisecond},
 		{"thousands do not come in a burst", 20000, drain.Pace{Spread: 5 * time.Second, Rate: 1000}, 19 * time.Second, 21 * time.Second},
 		{"no limit", 20000, drain.Pace{Spread: 5 * time.Second}, 4900 * time.Millisecond, 5100 * time.Millisecond},
-		{"an operator's word", 3, drain.Pace{Spread: time.Minute, Exact: true}, 45 * time.Second, 75 * time.Second},
+		{"an operator's word", 3, drain.Pace{Spread: time.Minute, Exact: true}, 30 * time.Second, 90 * time.Second},
 		{"at once", 100, drain.Pace{Exact: true}, 0, 50 * time.Millisecond},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
@@ -26,9 +27,10 @@ const (
 	reportTTL = 5 * time.Second
 )
 
-// Holder renews registrations and keeps calls alive.
+// Holder renews registrations, closes nodes that have a successor, and keeps calls alive.
 type Holder interface {
 	Renew(context.Context, *hub.Node)
+	Superseded(n *hub.Node, key ids.Node, epoch ids.Epoch)
 	Sweep(nodes []*hub.Node, now time.Time)
 }
 
@@ -150,18 +152,21 @@ func (p *Pulse) presence(ctx context.Context, now time.Time) {
 		}
 		return
 	}
-	p.settle(ctx, due, results)
+	p.settle(ctx, due, beats, results)
 }
 
 // settle registers the nodes again that the registry lost, and closes those that have a successor. What supersedes a node whose
 // registration was not answered may be that very registration: registering it again shows which it is.
-func (p *Pulse) settle(ctx context.Context, nodes []*hub.Node, results []nodev1.BeatResult) {
+func (p *Pulse) settle(ctx context.Context, nodes []*hub.Node, beats []*nodev1.NodeBeat, results []nodev1.BeatResult) {
 	var renewals errgroup.Group
 	renewals.SetLimit(renewAtOnce)
 	for i, n := range nodes {
 		switch {
 		case results[i] == nodev1.BeatResult_BEAT_RESULT_SUPERSEDED && !n.Unregistered.Load():
-			n.Conn.Close(conn.Superseded)
+			renewals.Go(func() error { // it waits while the node changes its name
+				p.Holder.Superseded(n, ids.Node{User: n.User, Node: ids.NodeID(beats[i].GetNodeId())}, ids.Epoch(beats[i].GetEpoch()))
+				return nil
+			})
 		case results[i] == nodev1.BeatResult_BEAT_RESULT_UNKNOWN || n.Unregistered.Load():
 			renewals.Go(func() error {
 				p.Holder.Renew(ctx, n)
