@@ -15,35 +15,8 @@ func TestPercent(t *testing.T) {
 		live uint64
 		want int
 	}{{0, mostPercent}, {1 << 20, mostPercent}, {32 << 20, 100}, {64 << 20, 50}, {10 << 30, leastPercent}} {
-		p := &pacer{headroom: 32 << 20, factor: 1}
-		if got := p.percent(usage{live: test.live, working: 1}); got != test.want {
+		if got := percent(32<<20, test.live); got != test.want {
 			t.Errorf("%d MiB live: %d %%, want %d %%", test.live>>20, got, test.want)
-		}
-	}
-}
-
-// While collecting costs much the headroom grows, to Go's default at most, and afterwards it becomes what it was.
-func TestHeadroomGrowsUnderLoad(t *testing.T) {
-	t.Parallel()
-	p := &pacer{headroom: 32 << 20, factor: 1}
-	now := usage{live: 256 << 20}
-	step := func(collecting, working float64) int {
-		now.collecting, now.working = now.collecting+collecting, now.working+working
-		percent := p.percent(now)
-		p.last = now
-		return percent
-	}
-	for i, want := range []int{25, 50, 100, 100, 100} {
-		if got := step(0.3, 0.7); got != want {
-			t.Errorf("collection %d under load: %d %%, want %d %%", i, got, want)
-		}
-	}
-	if got := step(0.07, 0.93); got != 100 {
-		t.Errorf("between the bounds it becomes %d %%", got)
-	}
-	for i, want := range []int{50, 25, leastPercent, leastPercent} {
-		if got := step(0.01, 0.99); got != want {
-			t.Errorf("collection %d afterwards: %d %%, want %d %%", i, got, want)
 		}
 	}
 }
