@@ -3,6 +3,7 @@ package dialect
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
@@ -65,6 +66,12 @@ type Identity struct {
 	Node ids.NodeID
 	// Token is the one in the first frame; empty where it has none, and the one in the upgrade's request counts.
 	Token string
+}
+
+// alone returns the identity without the text that its ids were cut out of, which would live as long as the connection.
+func (i Identity) alone() Identity {
+	i.User, i.Node = ids.UserID(strings.Clone(string(i.User))), ids.NodeID(strings.Clone(string(i.Node)))
+	return i
 }
 
 // Refusal is why a connection may not stay.

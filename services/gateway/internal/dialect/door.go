@@ -30,6 +30,7 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 	var refusal *Refusal
 	if d.kind.Identify != nil {
 		id, refusal = d.kind.Identify(r)
+		id = id.alone()
 	}
 	if refusal == nil && id.User == "" && d.kind.Greet != nil {
 		d.await(w, r)
