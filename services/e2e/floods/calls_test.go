@@ -80,7 +80,7 @@ func calm(t *testing.T, c *cluster.Cluster) (stop func()) {
 	go func() {
 		n := 0
 		defer func() { done <- n }()
-		tick := time.NewTicker(20 * time.Millisecond)
+		tick := time.NewTicker(2 * time.Second / perSecond) // half of what it may
 		defer tick.Stop()
 		for ; ; n++ {
 			select {
