@@ -10,40 +10,6 @@
 //   - Nothing cites papers that are not in the repository, or a section by its title.
 package main
 
-import (
-	"bytes"
-	"fmt"
-	"io"
-	"os"
-)
+import "github.com/hecaton-dev/hecaton/scripts/tools/internal/filecheck"
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: git ls-files -z | citations <root>")
-		os.Exit(2)
-	}
-	list, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "citations:", err)
-		os.Exit(2)
-	}
-	found, err := check(os.Args[1], names(list))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "citations:", err)
-		os.Exit(2)
-	}
-	for _, problem := range found {
-		fmt.Fprintln(os.Stderr, problem)
-	}
-	if len(found) > 0 {
-		os.Exit(1)
-	}
-}
-
-// names splits a list of names that each end with a zero byte.
-func names(list []byte) (files []string) {
-	for name := range bytes.SplitSeq(bytes.TrimSuffix(list, []byte{0}), []byte{0}) {
-		files = append(files, string(name))
-	}
-	return files
-}
+func main() { filecheck.Main("citations", check) }

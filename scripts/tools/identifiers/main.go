@@ -7,32 +7,6 @@
 // 1 if there are any.
 package main
 
-import (
-	"fmt"
-	"io"
-	"os"
-	"strings"
-)
+import "github.com/hecaton-dev/hecaton/scripts/tools/internal/filecheck"
 
-func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: git ls-files -z | identifiers <root>")
-		os.Exit(2)
-	}
-	list, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "identifiers:", err)
-		os.Exit(2)
-	}
-	found, err := check(os.Args[1], strings.FieldsFunc(string(list), func(r rune) bool { return r == 0 }))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "identifiers:", err)
-		os.Exit(2)
-	}
-	for _, problem := range found {
-		fmt.Fprintln(os.Stderr, problem)
-	}
-	if len(found) > 0 {
-		os.Exit(1)
-	}
-}
+func main() { filecheck.Main("identifiers", check) }

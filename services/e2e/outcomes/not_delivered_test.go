@@ -94,8 +94,11 @@ func TestACallOverTheFramesBoundIsTooLarge(t *testing.T) {
 		big.ArgumentsJson = append(append([]byte(`{"x":"`), bytes.Repeat([]byte("x"), size)...), `"}`...)
 		for _, w := range cluster.Ways {
 			got := w.Call(t.Context(), c.Gateways[1], big)
-			if got.HTTP == http.StatusRequestEntityTooLarge { // the body alone is more than the route reads
-				got.HTTP = http.StatusConflict
+			if name == "far over" && got.HTTP != 0 { // over REST the body alone is more than the route reads
+				if got.HTTP != http.StatusRequestEntityTooLarge {
+					t.Errorf("%s, %s: HTTP %d", name, w.Name, got.HTTP)
+				}
+				got.HTTP = http.StatusConflict // as the row has it, for what is the same
 			}
 			expect(t, name+", "+w.Name, got, "TOO_LARGE")
 		}

@@ -38,24 +38,26 @@ var clouds = []netip.Addr{
 	netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"),
 }
 
+// reached is the address that is reached by dialling ip: an IPv4 one may be written as an IPv6 one.
+func reached(ip netip.Addr) netip.Addr {
+	ip = ip.Unmap().WithZone("")
+	if nat64.Contains(ip) { // a host without IPv4 dials it to reach an IPv4 address
+		b := ip.As16()
+		return netip.AddrFrom4([4]byte(b[12:]))
+	}
+	return ip
+}
+
 // isMetadata reports whether ip is an address at which a cloud gives out the machine's keys. No server of a user has such an
 // address.
 func isMetadata(ip netip.Addr) bool {
-	ip = ip.Unmap().WithZone("")
-	if nat64.Contains(ip) {
-		b := ip.As16()
-		ip = netip.AddrFrom4([4]byte(b[12:]))
-	}
+	ip = reached(ip)
 	return ip.IsLinkLocalUnicast() || slices.Contains(clouds, ip)
 }
 
 // notPublic names the kind of an address that is not a public unicast one: "a private"; "" for one that is.
 func notPublic(ip netip.Addr) string {
-	ip = ip.Unmap().WithZone("")
-	if nat64.Contains(ip) { // a host without IPv4 dials it to reach an IPv4 address
-		b := ip.As16()
-		ip = netip.AddrFrom4([4]byte(b[12:]))
-	}
+	ip = reached(ip)
 	switch {
 	case !ip.IsValid(), ip.IsUnspecified():
 		return "an unspecified"

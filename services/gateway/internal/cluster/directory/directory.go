@@ -63,6 +63,12 @@ type user struct {
 	first   map[nodev1.NodeType]answer
 }
 
+// forget is called with the directory's mu held.
+func (u *user) forget() {
+	u.changes++
+	clear(u.first)
+}
+
 type answer struct {
 	node  ids.NodeID
 	until time.Time
@@ -177,8 +183,7 @@ func (d *Directory) changed(subject string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if u := d.users[subject]; u != nil {
-		u.changes++
-		clear(u.first)
+		u.forget()
 	}
 }
 
@@ -187,9 +192,8 @@ func (d *Directory) forgetAll() {
 	defer d.mu.Unlock()
 	now := time.Now()
 	for _, u := range d.users {
-		u.changes++
+		u.forget()
 		u.since = now // the other servers have to hear of the subscription again
-		clear(u.first)
 	}
 }
 
