@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -22,15 +23,24 @@ type cluster struct {
 	level    slog.Level // of what the children log
 	children []*proc.Child
 
-	nats, redis, registry pod
+	nats, redis pod
+	registries  []pod
+	// served is how many gateways were given a registry, each the next one.
+	served int
 	// Ours: calls enter at entry, the nodes are at holder.
 	entry, holder pod
 	// The relay's; only where calls are measured.
 	relayEntry, relayHolder pod
 }
 
+// shape is how many there are of what keeps presence.
+type shape struct {
+	// Registries serve the gateways in turn. Shards are the masters of a Redis Cluster; 1 is a server of its own.
+	Registries, Shards int
+}
+
 // startCluster starts what every measurement needs.
-func startCluster(log io.Writer, level slog.Level) (_ *cluster, err error) {
+func startCluster(s shape, log io.Writer, level slog.Level) (_ *cluster, err error) {
 	c := &cluster{log: log, level: level}
 	defer func() {
 		if err != nil {
@@ -40,11 +50,15 @@ func startCluster(log io.Writer, level slog.Level) (_ *cluster, err error) {
 	if c.nats, err = c.start(roleNATS, wiring{}); err != nil {
 		return nil, err
 	}
-	if c.redis, err = c.start(roleRedis, wiring{}); err != nil {
+	if c.redis, err = c.start(roleRedis, wiring{Shards: s.Shards}); err != nil {
 		return nil, err
 	}
-	if c.registry, err = c.start(roleRegistry, wiring{Name: "registry", NATS: c.nats.URL, Redis: c.redis.URL}); err != nil {
-		return nil, err
+	for i := range s.Registries {
+		r, err := c.start(roleRegistry, wiring{Name: fmt.Sprintf("registry-%d", i), NATS: c.nats.URL, Redis: c.redis.URL})
+		if err != nil {
+			return nil, err
+		}
+		c.registries = append(c.registries, r)
 	}
 	if c.entry, err = c.gateway("entry", ""); err != nil {
 		return nil, err
@@ -64,12 +78,18 @@ func (c *cluster) startRelay() (err error) {
 
 // gateway starts one that serves the agents of an orchestrator; "" for none.
 func (c *cluster) gateway(name, orchestrator string) (pod, error) {
-	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry.GRPC, Orchestrator: orchestrator})
+	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry().GRPC, Orchestrator: orchestrator})
 }
 
 // limited starts one that holds users to their limits.
 func (c *cluster) limited(name string) (pod, error) {
-	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry.GRPC, Limits: true})
+	return c.start(roleGateway, wiring{Name: name, NATS: c.nats.URL, Registry: c.registry().GRPC, Limits: true})
+}
+
+// registry returns the one whose turn it is.
+func (c *cluster) registry() pod {
+	c.served++
+	return c.registries[c.served%len(c.registries)]
 }
 
 func (c *cluster) start(role string, w wiring) (pod, error) {
@@ -118,8 +138,8 @@ func (f fleet) answer(size int) error { return f.Call("Nodes.Answer", size, &str
 // say makes the results texts of so many bytes.
 func (f fleet) say(size int) error { return f.Call("Nodes.Say", size, &struct{}{}) }
 
-// follow tells the nodes where to go when they lose their connections.
-func (f fleet) follow(addr string) error { return f.Call("Nodes.Follow", addr, &struct{}{}) }
+// follow tells the nodes where to go, in turn, when they lose their connections.
+func (f fleet) follow(addrs ...string) error { return f.Call("Nodes.Follow", addrs, &struct{}{}) }
 
 // returned waits until all nodes have gone there.
 func (f fleet) returned() (r nodes.Return, err error) {

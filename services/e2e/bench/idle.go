@@ -99,7 +99,7 @@ func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error
 	if err := f.follow(second.HTTP); err != nil {
 		return r, err
 	}
-	busy := map[string]*proc.Child{"gateway": second.Child, "registry": c.registry.Child, "nats": c.nats.Child, "nodes": f.Child}
+	busy := map[string]*proc.Child{"gateway": second.Child, "registry": c.registries[0].Child, "nats": c.nats.Child, "nodes": f.Child}
 	before, err := cpuOf(busy)
 	if err != nil {
 		return r, err

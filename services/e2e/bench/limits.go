@@ -17,7 +17,7 @@ func checkLimits(nodes int) error {
 	}
 	// Go raises the soft limit to the hard one when a program begins, children included.
 	if files.Max < uint64(nodes+spare) {
-		return fmt.Errorf("%d nodes in a process need %d open files, the hard limit is %d: raise it (ulimit -Hn %d, as root), or take fewer -nodes",
+		return fmt.Errorf("%d nodes in a process need %d open files, the hard limit is %d: raise it (ulimit -Hn %d, as root), or take fewer -nodes or more -gateways",
 			nodes, nodes+spare, files.Max, nodes+spare)
 	}
 	const path = "/proc/sys/net/ipv4/ip_local_port_range"
@@ -30,7 +30,7 @@ func checkLimits(nodes int) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if ports := last - first + 1; ports < nodes+spare {
-		return fmt.Errorf("%d sockets to one address need as many local ports, there are %d: raise net.ipv4.ip_local_port_range (%s), or take fewer -nodes", nodes, ports, path)
+		return fmt.Errorf("%d sockets to one address need as many local ports, there are %d: raise net.ipv4.ip_local_port_range (%s), or take fewer -nodes or more -gateways", nodes, ports, path)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func run(ctx context.Context, o options, out, log io.Writer) (err error) {
 			return err
 		}
 	}
-	c, err := startCluster(log, o.Level)
+	c, err := startCluster(o.shape(), log, o.Level)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writ
 	if o.Scale.Nodes == 0 {
 		return nil
 	}
-	fmt.Fprintf(log, "%d nodes at two gateways\n", o.Scale.Nodes)
+	fmt.Fprintf(log, "%d nodes at %d gateways\n", o.Scale.Nodes, o.Scale.Gateways)
 	result, err := c.measureScale(ctx, o)
 	r.Scale = &result
 	return err

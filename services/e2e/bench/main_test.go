@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -31,8 +32,8 @@ func least(t *testing.T) options {
 		Rounds: 2, Segment: 50 * time.Millisecond, Warmup: 10 * time.Millisecond, MaxCalls: 2000,
 		IdleNodes: 30, Settle: 10 * time.Millisecond,
 		Scale: scaleOptions{
-			Nodes: 40, Beat: 200 * time.Millisecond, Rate: 100, Visitors: 2,
-			Idle: 2 * time.Second, Calls: 2 * time.Second, Visits: 10 * time.Millisecond, // gateways report every second
+			Nodes: 40, Gateways: 2, shape: shape{1, 1}, Beat: 200 * time.Millisecond, Rate: 100, Visitors: 2,
+			Idle: 2 * time.Second, Calls: 2 * time.Second, Visits: 10 * time.Millisecond, Loss: time.Second, // gateways report every second
 		},
 		Agents: agentOptions{
 			Rounds: 2, Segment: 30 * time.Millisecond, FirstTokens: 2,
@@ -144,6 +145,36 @@ func checkAgents(t *testing.T, r *agentReport, o agentOptions) {
 	}
 }
 
+// Presence is kept by two registries over a Redis Cluster, and one of three gateways dies.
+func TestScaleOverACluster(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		t.Skip("a Redis Cluster needs redis-server")
+	}
+	o := least(t)
+	o.Points, o.IdleNodes, o.Agents = nil, 0, agentOptions{}
+	o.Scale.set(60, 3, shape{Registries: 2, Shards: 3}, 0, 0)
+	var out strings.Builder
+	if err := run(t.Context(), o, &out, os.Stderr); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(o.JSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report
+	if err := json.Unmarshal(raw, &r); err != nil {
+		t.Fatal(err)
+	}
+	checkScale(t, r.Scale, o.Scale)
+	if l := r.Scale.Lost; l == nil || l.Nodes != 20 || l.Returned <= 0 || l.Calls != int(o.Scale.Rate*o.Scale.Loss.Seconds()) || len(l.Failed) > 2 {
+		t.Errorf("%+v", l)
+	}
+	if !strings.Contains(out.String(), "one gateway dies under load") {
+		t.Error(out.String())
+	}
+}
+
 // checkScale looks for figures that cannot be.
 func checkScale(t *testing.T, s *scale, o scaleOptions) {
 	t.Helper()
@@ -208,8 +239,9 @@ func TestOptions(t *testing.T) {
 		"-only=scale":           {0, 0, false, 20_000},
 		"-smoke -only=scale":    {0, 0, false, 400},
 		"-nodes=31 -only=scale": {0, 0, false, 30},
-		"-only=agent":           {0, 0, true, 0},
-		"-only=agent streams":   {0, 0, true, 0},
+		"-nodes=31 -gateways=3 -registries=2 -shards=3 -hold=1s -rate=9 -only=scale": {0, 0, false, 30},
+		"-only=agent":         {0, 0, true, 0},
+		"-only=agent streams": {0, 0, true, 0},
 	} {
 		var split []string
 		if args != "" {

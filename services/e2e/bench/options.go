@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -78,8 +80,8 @@ func everything() options {
 		Rounds: 7, Segment: 1200 * time.Millisecond, Warmup: 500 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 10_000, Settle: 20 * time.Second, ProfileFor: 5 * time.Second,
 		Scale: scaleOptions{
-			Nodes: 20_000, Beat: 30 * time.Second, Rate: 200, Visitors: 12,
-			Idle: time.Minute, Calls: time.Minute, Visits: 30 * time.Second, // a minute is a multiple of all periods there are
+			Nodes: 20_000, Gateways: 2, shape: shape{1, 1}, Beat: 30 * time.Second, Rate: 200, Visitors: 12,
+			Idle: time.Minute, Calls: time.Minute, Visits: 30 * time.Second, Loss: time.Minute, // a minute is a multiple of all periods there are
 		},
 		Agents: agentOptions{
 			Rounds: 7, Segment: 700 * time.Millisecond, FirstTokens: 60,
@@ -103,8 +105,8 @@ func taste() options {
 		Rounds: 2, Segment: 400 * time.Millisecond, Warmup: 200 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 500, Settle: time.Second, ProfileFor: time.Second,
 		Scale: scaleOptions{
-			Nodes: 400, Beat: 2 * time.Second, Rate: 100, Visitors: 4,
-			Idle: 2 * time.Second, Calls: 2 * time.Second, Visits: time.Second,
+			Nodes: 400, Gateways: 2, shape: shape{1, 1}, Beat: 2 * time.Second, Rate: 100, Visitors: 4,
+			Idle: 2 * time.Second, Calls: 2 * time.Second, Visits: time.Second, Loss: 5 * time.Second,
 		},
 		Agents: agentOptions{
 			Rounds: 2, Segment: 150 * time.Millisecond, FirstTokens: 10,
@@ -120,7 +122,12 @@ func parse(args []string, help io.Writer) (options, error) {
 	flags.SetOutput(help)
 	smoke := flags.Bool("smoke", false, "a taste in less than a minute, with figures that prove nothing")
 	rounds := flags.Int("rounds", 0, "how often the ways take turns (default 7, with -smoke 2)")
-	nodes := flags.Int("nodes", 0, "how many nodes stand at the two gateways of scale (default 20000, with -smoke 400)")
+	nodes := flags.Int("nodes", 0, "how many nodes stand at the gateways of scale (default 20000, with -smoke 400)")
+	gateways := flags.Int("gateways", 2, "how many gateways scale has; with more than two it ends with the death of one")
+	registries := flags.Int("registries", 1, "how many registries scale has")
+	shards := flags.Int("shards", 1, "how many masters the Redis Cluster of scale has; 1 is one Redis")
+	hold := flags.Duration("hold", 0, "how long scale makes calls (default a minute)")
+	rate := flags.Float64("rate", 0, "how many calls a second scale makes (default 200)")
 	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
@@ -142,11 +149,30 @@ func parse(args []string, help io.Writer) (options, error) {
 	if *rounds > 0 {
 		o.Rounds, o.Agents.Rounds, o.Flood.Rounds = *rounds, *rounds, *rounds
 	}
-	if *nodes > 1 && o.Scale.Nodes > 0 {
-		o.Scale.Nodes = *nodes / 2 * 2
+	if *gateways < 2 || *registries < 1 || *shards < 1 || *shards == 2 {
+		return options{}, errors.New("scale needs at least 2 -gateways, 1 of -registries, and of -shards 1, or 3 and more")
 	}
+	o.Scale.set(*nodes, *gateways, shape{*registries, *shards}, *hold, *rate)
 	o.JSON, o.Profiles, o.Level = *out, *profiles, level
 	return o, o.keep(*only)
+}
+
+// shape is that of the cluster.
+func (o options) shape() shape {
+	if o.Scale.Nodes == 0 {
+		return shape{1, 1}
+	}
+	return o.Scale.shape
+}
+
+// set takes what was asked for in place of what is usual; zero is not asked for.
+func (o *scaleOptions) set(nodes, gateways int, s shape, hold time.Duration, rate float64) {
+	if o.Nodes == 0 {
+		return
+	}
+	o.Nodes = cmp.Or(nodes, o.Nodes) / gateways * gateways
+	o.Gateways, o.shape = gateways, s
+	o.Calls, o.Rate = cmp.Or(hold, o.Calls), cmp.Or(rate, o.Rate)
 }
 
 // keep leaves out all but one part.

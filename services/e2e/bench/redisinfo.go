@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -20,7 +21,33 @@ type redisInfo struct {
 	in, out   float64            // bytes
 }
 
-func readRedis(ctx context.Context, client *redis.Client) (redisInfo, error) {
+// readRedis adds up what all masters of a cluster tell.
+func readRedis(ctx context.Context, client redis.UniversalClient) (redisInfo, error) {
+	cluster, ok := client.(*redis.ClusterClient)
+	if !ok {
+		return readRedisServer(ctx, client)
+	}
+	var mu sync.Mutex
+	all := redisInfo{calls: make(map[string]float64)}
+	err := cluster.ForEachMaster(ctx, func(ctx context.Context, master *redis.Client) error {
+		one, err := readRedisServer(ctx, master)
+		mu.Lock()
+		defer mu.Unlock()
+		all.add(one)
+		return err
+	})
+	return all, err
+}
+
+func (r *redisInfo) add(other redisInfo) {
+	r.used, r.rss, r.cpu = r.used+other.used, r.rss+other.rss, r.cpu+other.cpu
+	r.in, r.out = r.in+other.in, r.out+other.out
+	for name, n := range other.calls {
+		r.calls[name] += n
+	}
+}
+
+func readRedisServer(ctx context.Context, client redis.UniversalClient) (redisInfo, error) {
 	// The section "everything" exists since Redis 7 only.
 	var text strings.Builder
 	for _, section := range []string{"memory", "cpu", "stats", "commandstats"} {
@@ -76,14 +103,20 @@ func (s *scaling) memory(ctx context.Context, collect bool) (f footprint, err er
 		}
 		return p.Usage()
 	}
-	for _, g := range s.gateways {
-		u, err := usage(g)
-		if err != nil {
-			return f, err
+	all := func(pods []pod) (sum proc.Usage, err error) {
+		for _, p := range pods {
+			u, err := usage(p)
+			if err != nil {
+				return sum, err
+			}
+			sum.RSS, sum.Heap, sum.Stacks = sum.RSS+u.RSS, sum.Heap+u.Heap, sum.Stacks+u.Stacks
 		}
-		f.gateways.RSS, f.gateways.Heap, f.gateways.Stacks = f.gateways.RSS+u.RSS, f.gateways.Heap+u.Heap, f.gateways.Stacks+u.Stacks
+		return sum, nil
 	}
-	if f.registry, err = usage(s.registry); err != nil {
+	if f.gateways, err = all(s.gateways); err != nil {
+		return f, err
+	}
+	if f.registry, err = all(s.registries); err != nil {
 		return f, err
 	}
 	if f.nats, err = usage(s.cluster.nats); err != nil {
@@ -97,7 +130,7 @@ func (s *scaling) memory(ctx context.Context, collect bool) (f footprint, err er
 	return f, nil
 }
 
-// perNode returns what memory grew by. Both gateways together hold all nodes, as the others serve all.
+// perNode returns what memory grew by. All gateways together hold all nodes, as the others serve all.
 func perNode(from, to footprint, nodes int) map[string]memory {
 	return map[string]memory{
 		partGateways: growth(from.gateways, to.gateways, nodes),

@@ -56,6 +56,8 @@ type wiring struct {
 	Database, Directory string
 	// Ask is what a bare agent says before the user does: the same prompt and tools.
 	Ask json.RawMessage
+	// Shards are the masters of a Redis Cluster, where there is more than one.
+	Shards int
 	// Cluster has a NATS server take routes, or, where it is an address, make them to the one there.
 	Cluster string
 	// Limits has a gateway hold users to the limits that are the default.
@@ -109,7 +111,7 @@ func listen(role string, w wiring) (a Addresses, stop func() error, err error) {
 	case roleNATS:
 		a, err = playNATS(w)
 	case roleRedis:
-		return playRedis()
+		return playRedis(w)
 	case roleRegistry:
 		a, err = playRegistry(w)
 	case roleGateway:

@@ -13,33 +13,38 @@ import (
 
 // scaleOptions say how much of scale to measure; without Nodes nothing is.
 type scaleOptions struct {
-	// Nodes stand at two gateways, half of them at each, and send a heartbeat at each interval of Beat.
-	Nodes int
-	Beat  time.Duration
+	// Nodes stand at so many Gateways, each with an equal part, and send a heartbeat at each interval of Beat.
+	Nodes, Gateways int
+	Beat            time.Duration
+	shape
 	// Idle is how long they are looked at while nobody calls them, Calls the same with Rate calls a second, Visits how long
 	// other nodes then come and go beside both.
 	Idle, Calls, Visits time.Duration
-	Rate                float64
+	// Loss is how long calls go on while one gateway dies, where there are more than two.
+	Loss time.Duration
+	Rate float64
 	// Visitors is how many come and go at once.
 	Visitors int
 }
 
 // scale is what many idle nodes cost each part of a cluster, and how soon the other parts learn of a change.
 type scale struct {
-	Nodes int
-	Beat  time.Duration
-	Rate  float64
+	Nodes, Gateways, Registries, Shards int
+	Beat                                time.Duration
+	Rate                                float64
 	// Quiet is what memory grew by per node once the nodes had been quiet for some time, by process; Collected the same after
-	// a garbage collection. A gateway's is per node of its own, the mean of both.
+	// a garbage collection. A gateway's is per node of its own, the mean of all.
 	Quiet, Collected map[string]memory
 	// Redis is what its data and its process grew by per node, in bytes; nil without a redis-server.
 	Redis *redisGrowth `json:",omitempty"`
-	// Idle is a time without calls, Calls one with them. In Coming all nodes came, in Going all were lost at once.
+	// Idle is a time without calls, Calls one with them. In Coming all nodes came, in Going all that were left were lost at once.
 	Idle, Calls, Coming, Going stretch
 	// Latency is that of the calls; each was made through the gateway that does not hold the node.
 	Latency quantiles
 	Lag     []lag
-	Route   interest
+	// Lost is what the death of a gateway did, where there are more than two.
+	Lost  *loss `json:",omitempty"`
+	Route interest
 }
 
 // redisGrowth is per node, in bytes.
@@ -59,16 +64,17 @@ var scaleParts = []string{partGateways, partRegistry, partNATS, partRedis}
 type scaling struct {
 	*cluster
 	scaleOptions
-	gateways [2]pod
-	fleets   [2]fleet
+	gateways []pod
+	fleets   []fleet
 	gauges   gauges
+	lost     int // how many of the first gateways are dead
 }
 
 // measureScale runs every part of it.
 func (c *cluster) measureScale(ctx context.Context, o options) (r scale, err error) {
 	s := &scaling{cluster: c, scaleOptions: o.Scale}
-	r.Nodes, r.Beat, r.Rate = s.Nodes, s.Beat, s.Rate
-	if err := checkLimits(s.Nodes / len(s.gateways)); err != nil {
+	r.Nodes, r.Gateways, r.Registries, r.Shards, r.Beat, r.Rate = s.Nodes, s.Gateways, s.Registries, s.Shards, s.Beat, s.Rate
+	if err := checkLimits(s.Nodes / max(2, s.Gateways-1)); err != nil { // one gateway is lost
 		return r, err
 	}
 	if err := s.start(ctx); err != nil {
@@ -89,6 +95,11 @@ func (c *cluster) measureScale(ctx context.Context, o options) (r scale, err err
 	if err := s.call(ctx, o, &r); err != nil {
 		return r, err
 	}
+	if s.Gateways > 2 {
+		if r.Lost, err = s.lose(ctx); err != nil {
+			return r, err
+		}
+	}
 	if err := s.leave(ctx, &r); err != nil {
 		return r, err
 	}
@@ -98,15 +109,17 @@ func (c *cluster) measureScale(ctx context.Context, o options) (r scale, err err
 }
 
 func (s *scaling) start(ctx context.Context) (err error) {
-	for i := range s.gateways {
-		if s.gateways[i], err = s.gateway(fmt.Sprintf("scale-%d", i), ""); err != nil {
+	for i := range s.Gateways {
+		g, err := s.gateway(fmt.Sprintf("scale-%d", i), "")
+		if err != nil {
 			return err
 		}
+		s.gateways = append(s.gateways, g)
 	}
-	if s.gauges, err = s.newGauges(s.gateways[:]...); err != nil {
+	if s.gauges, err = s.newGauges(s.gateways...); err != nil {
 		return err
 	}
-	return s.warm(ctx, min(warmNodes, s.Nodes/len(s.gateways)), s.gateways[:]...)
+	return s.warm(ctx, min(warmNodes, s.Nodes/s.Gateways), s.gateways...)
 }
 
 // fill connects the nodes and looks at memory before and after.
@@ -142,20 +155,22 @@ func (s *scaling) fill(ctx context.Context, o options, r *scale) error {
 }
 
 // come connects all nodes, one gateway's after the other's, and has them send heartbeats.
-func (s *scaling) come() (err error) {
-	each := s.Nodes / len(s.gateways)
-	for i := range s.fleets {
-		if s.fleets[i], err = s.nodes(); err != nil {
+func (s *scaling) come() error {
+	each := s.Nodes / s.Gateways
+	for i, g := range s.gateways {
+		f, err := s.nodes()
+		if err != nil {
 			return err
 		}
-		if err := s.fleets[i].answer(smallResult); err != nil {
+		s.fleets = append(s.fleets, f)
+		if err := f.answer(smallResult); err != nil {
 			return err
 		}
-		plan := nodes.Plan{Addr: s.gateways[i].HTTP, Dialect: nodes.Zeus, Count: each, PerUser: idlePerUser, First: i * each}
-		if _, err := s.fleets[i].connect(plan); err != nil {
+		plan := nodes.Plan{Addr: g.HTTP, Dialect: nodes.Zeus, Count: each, PerUser: idlePerUser, First: i * each}
+		if _, err := f.connect(plan); err != nil {
 			return err
 		}
-		if err := s.fleets[i].beat(s.Beat); err != nil {
+		if err := f.beat(s.Beat); err != nil {
 			return err
 		}
 	}
@@ -222,7 +237,7 @@ func (s *scaling) call(ctx context.Context, o options, r *scale) error {
 // children are the processes of ours, for profiles.
 func (s *scaling) children() map[string]*proc.Child {
 	return map[string]*proc.Child{
-		"gateway": s.gateways[0].Child, "registry": s.registry.Child, "NATS": s.nats.Child,
+		"gateway": s.gateways[0].Child, "registry": s.registries[0].Child, "NATS": s.nats.Child,
 	}
 }
 

@@ -25,7 +25,7 @@ type scaleCalls struct {
 
 func (s *scaling) newCalls() (*scaleCalls, error) {
 	c := &scaleCalls{nodes: s.Nodes, rng: rand.New(rand.NewPCG(1, 2))}
-	for _, g := range s.gateways {
+	for _, g := range s.alive() {
 		client, err := toolclient.Dial(toolclient.Options{
 			Targets: []string{g.GRPC},
 			Dial:    []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())},
@@ -52,7 +52,7 @@ func (c *scaleCalls) call(ctx context.Context, _ int) (int, error) {
 	i := c.rng.IntN(c.nodes)
 	c.mu.Unlock()
 	user, node := nodes.Name(i, idlePerUser)
-	holder := i / (c.nodes / len(c.clients))
+	holder := i / (c.nodes / len(c.clients)) // where it was at first
 	answer, err := c.clients[(holder+1)%len(c.clients)].Call(ctx, &toolv1.Call{
 		UserId: user, NodeId: node, ToolName: tool, ArgumentsJson: []byte(arguments),
 	})

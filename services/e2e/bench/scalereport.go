@@ -12,14 +12,18 @@ import (
 )
 
 func (s *scale) write(w io.Writer) {
-	for _, t := range []load.Table{s.memoryTable(), s.cpuTable(), s.stormTable(), s.trafficTable(), s.commandTable(), s.lagTable(), s.Route.table()} {
+	tables := []load.Table{s.memoryTable(), s.cpuTable(), s.stormTable(), s.trafficTable(), s.commandTable(), s.lagTable(), s.Route.table()}
+	if s.Lost != nil {
+		tables = append(tables, s.Lost.table())
+	}
+	for _, t := range tables {
 		_ = t.Write(w, "")
 		_, _ = fmt.Fprintln(w) // report.write has a last line, which reports what failed
 	}
 }
 
 func (s *scale) memoryTable() load.Table {
-	t := load.Table{{fmt.Sprintf("%d idle nodes at two gateways, memory per node", s.Nodes), "RSS", "after GC: RSS", "Go heap", "stacks"}}
+	t := load.Table{{fmt.Sprintf("%d idle nodes at %d gateways, memory per node", s.Nodes, s.Gateways), "RSS", "after GC: RSS", "Go heap", "stacks"}}
 	for _, part := range []string{partGateways, partRegistry, partNATS} {
 		c := s.Collected[part]
 		t = append(t, []string{part, kib(s.Quiet[part].RSS), kib(c.RSS), kib(c.Heap), kib(c.Stacks)})

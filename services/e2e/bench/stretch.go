@@ -14,6 +14,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/hecaton-dev/hecaton/pkg/transport/redisclient"
+	"github.com/hecaton-dev/hecaton/pkg/transport/tlsfiles"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )
 
@@ -56,21 +58,21 @@ func readNATS(ctx context.Context, server pod) (n natsStats, err error) {
 // gauges are what is asked for figures that getrusage does not have.
 type gauges struct {
 	// redis is nil where the store is not a redis-server.
-	redis *redis.Client
+	redis redis.UniversalClient
 	pods  []pod
 	rest  *cluster
 }
 
 func (c *cluster) newGauges(gateways ...pod) (gauges, error) {
 	p := gauges{pods: gateways, rest: c}
-	if !strings.HasPrefix(c.redis.URL, "unix:") {
-		return p, nil
-	}
-	opts, err := redis.ParseURL(c.redis.URL)
+	client, err := redisclient.Open(c.redis.URL, tlsfiles.Config{})
 	if err != nil {
 		return p, err
 	}
-	p.redis = redis.NewClient(opts)
+	if _, err := readRedis(context.Background(), client); err != nil {
+		return p, client.Close() // miniredis has no figures
+	}
+	p.redis = client
 	return p, nil
 }
 
@@ -98,7 +100,7 @@ func (s *scaling) during(ctx context.Context, f func() error) (stretch, error) {
 type look struct {
 	at      time.Time
 	cpu     map[string]time.Duration
-	metrics string // the registry's page
+	metrics string // the registries' pages
 	redis   redisInfo
 	nats    natsStats
 }
@@ -106,7 +108,15 @@ type look struct {
 func (p gauges) look(ctx context.Context) (l look, err error) {
 	l.at = time.Now()
 	l.cpu = make(map[string]time.Duration)
-	children := map[*proc.Child]string{p.rest.registry.Child: partRegistry, p.rest.nats.Child: partNATS}
+	children := map[*proc.Child]string{p.rest.nats.Child: partNATS}
+	for _, r := range p.rest.registries {
+		children[r.Child] = partRegistry
+		page, err := fetch(ctx, "http://"+r.Admin+"/metrics")
+		if err != nil {
+			return l, err
+		}
+		l.metrics += page
+	}
 	for _, g := range p.pods {
 		children[g.Child] = partGateways
 	}
@@ -116,9 +126,6 @@ func (p gauges) look(ctx context.Context) (l look, err error) {
 			return l, err
 		}
 		l.cpu[part] += u.CPU
-	}
-	if l.metrics, err = fetch(ctx, "http://"+p.rest.registry.Admin+"/metrics"); err != nil {
-		return l, err
 	}
 	if l.nats, err = readNATS(ctx, p.rest.nats); err != nil {
 		return l, err

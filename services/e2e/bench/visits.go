@@ -56,7 +56,7 @@ var steps = []string{"connects", "changes its status", "disconnects"}
 func (s *scaling) visits(ctx context.Context) ([]lag, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w, err := watchAll(ctx, s.registry.GRPC)
+	w, err := watchAll(ctx, s.registries[0].GRPC)
 	if err != nil {
 		return nil, err
 	}

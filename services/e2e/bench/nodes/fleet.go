@@ -13,7 +13,7 @@ const (
 	// dials is how many nodes open a connection at once.
 	dials = 256
 	// patience bounds each wait of a Fleet's methods.
-	patience = 60 * time.Second
+	patience = 5 * time.Minute
 	// pause is how long a node waits before it tries again.
 	pause = 20 * time.Millisecond
 )
@@ -27,11 +27,12 @@ type Fleet struct {
 	dialing chan struct{} // a place for each node that connects
 
 	mu      sync.Mutex
-	nodes   []*node // all that were ever connected
-	next    string  // where nodes go whose connection ends; "" ends them
-	total   int     // nodes there are
-	up      int     // nodes that are registered
-	awaited int     // losses that are due before the fleet is whole again
+	nodes   []*node  // all that were ever connected
+	next    []string // where nodes go in turn whose connection ends; none ends them
+	moves   int      // how many went there
+	total   int      // nodes there are
+	up      int      // nodes that are registered
+	awaited int      // losses that are due before the fleet is whole again
 	lostAt  time.Time
 	wholeAt time.Time
 	whole   chan struct{} // closed while all nodes are up and no loss is awaited
@@ -101,11 +102,11 @@ func (f *Fleet) Say(size int, _ *struct{}) error {
 	return nil
 }
 
-// Follow sets the address to which nodes go when their connections end; all of these are about to end.
-func (f *Fleet) Follow(addr string, _ *struct{}) error {
+// Follow sets the addresses to which nodes go, one after the other, when their connections end; all of these are about to end.
+func (f *Fleet) Follow(addrs []string, _ *struct{}) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.next, f.awaited, f.whole = addr, f.up, make(chan struct{})
+	f.next, f.moves, f.awaited, f.whole = addrs, 0, f.up, make(chan struct{})
 	f.lostAt = time.Time{}
 	return nil
 }
@@ -207,10 +208,14 @@ func (f *Fleet) lost(err error) (next string) {
 	}
 	f.up--
 	f.awaited = max(0, f.awaited-1)
-	if f.next == "" && f.failed == nil && f.ctx.Err() == nil {
+	if len(f.next) > 0 {
+		f.moves++
+		return f.next[f.moves%len(f.next)]
+	}
+	if f.failed == nil && f.ctx.Err() == nil {
 		f.failed = fmt.Errorf("a node lost its connection: %w", err)
 	}
-	return f.next
+	return ""
 }
 
 func (f *Fleet) fail(err error) {

@@ -72,7 +72,9 @@ func (n *node) connect(ctx context.Context, addr string) (*wire, error) {
 	return w, nil
 }
 
+// join returns once the node is registered. Calls may come before it knows that: who is connected can be called.
 func (n *node) join(w *wire) error {
+	var out queue
 	if n.dialect == Zeus {
 		hello, err := n.register()
 		if err == nil {
@@ -87,6 +89,11 @@ func (n *node) join(w *wire) error {
 		switch {
 		case err != nil:
 			return err
+		case callID(frame) != nil && n.fleet != nil:
+			out.add(callID(frame), n.fleet.answer.Load())
+			if err := out.flush(w); err != nil {
+				return err
+			}
 		case !bytes.Contains(frame, []byte(`"registered"`)):
 		case bytes.Contains(frame, []byte(`"success":true`)):
 			return nil
