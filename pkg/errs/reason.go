@@ -50,6 +50,9 @@ const (
 	ContentTypeRefused Reason = "CONTENT_TYPE_REFUSED"
 )
 
+// The token that the request came with is for less than this:
+const InsufficientScope Reason = "INSUFFICIENT_SCOPE"
+
 // What the request names does not exist, or is another user's; the answer does not tell which:
 const (
 	SessionNotFound Reason = "SESSION_NOT_FOUND"

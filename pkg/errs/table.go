@@ -37,6 +37,7 @@ var table = map[Reason]row{
 	FileTooLarge:       {Refused, http.StatusRequestEntityTooLarge, codes.OutOfRange, "The file is too large"},
 	HostRefused:        {Refused, http.StatusForbidden, codes.PermissionDenied, "The host is not served here"},
 	OriginRefused:      {Refused, http.StatusForbidden, codes.PermissionDenied, "The origin is not allowed"},
+	InsufficientScope:  {Refused, http.StatusForbidden, codes.PermissionDenied, "The token does not allow this"},
 	ContentTypeRefused: {Refused, http.StatusUnsupportedMediaType, codes.InvalidArgument, "The content type is not allowed"},
 	SessionNotFound:    {Refused, http.StatusNotFound, codes.NotFound, "No such session"},
 	ToolNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such tool"},

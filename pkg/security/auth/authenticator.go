@@ -17,6 +17,14 @@ type Authenticator struct {
 	verify verifier
 	parser *jwt.Parser
 	remote *remoteKeys // nil without a JWKS URL
+	full   []string    // scopes of the issuer that mean everything
+	// resource is the MCP endpoint's URL, where it is configured; servers are those who give tokens for it.
+	resource string
+	servers  []string
+	// audiences are those of tokens for the MCP endpoint.
+	audiences []string
+
+	book Book // set before use; nil for none
 }
 
 // Identity says who is calling.
@@ -24,9 +32,44 @@ type Identity struct {
 	User ids.UserID
 	// Expires is when the token expires; zero in trusted mode.
 	Expires time.Time
-	// Claims are all that the token says; nil in trusted mode.
+	// Claims are all that a JWT says; nil in trusted mode.
 	Claims map[string]any
+	// Token is the id of the token: its jti, or that of a token that the user has made. Empty where it has none.
+	Token string
+	// Grant is what the token allows.
+	Grant Grant
+	// watch is that of a token which can be revoked; nil for others.
+	watch func(end func()) (stop func())
 }
+
+// Revocable returns an identity whose token can be revoked: watch calls a function when it is, and returns what ends the
+// watching.
+func (id Identity) Revocable(watch func(end func()) (stop func())) Identity {
+	id.watch = watch
+	return id
+}
+
+// OnRevoked calls end, once, as soon as it is known that the token was revoked, possibly before it returns. Call stop when that
+// no longer matters.
+func (id Identity) OnRevoked(end func()) (stop func()) {
+	if id.watch == nil {
+		return func() {}
+	}
+	return id.watch(end)
+}
+
+// Book knows the tokens that are no JWT: those that users make for their programs.
+type Book interface {
+	// LookUp returns who a token speaks for, and for how long. An error is an *[Error] of kind [Unauthenticated] where the token
+	// is known to be none.
+	LookUp(ctx context.Context, token string) (Identity, error)
+}
+
+// FixedPrefix begins every token of a [Book], and no JWT.
+const FixedPrefix = "hct_"
+
+// UseBook makes the tokens of a book valid. Call it before the first request.
+func (a *Authenticator) UseBook(b Book) { a.book = b }
 
 // Grace is how long after its token's end a connection may go on: time to get a new one. It is at least as long as any leeway,
 // so that a token which is taken now is not over at once.
@@ -50,10 +93,13 @@ func New(cfg Config, log *slog.Logger) (*Authenticator, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	if cfg.Mode == Trusted {
-		return &Authenticator{mode: Trusted}, nil
+	a := &Authenticator{
+		mode: cfg.Mode, full: cfg.FullScopes, resource: cfg.resource(), servers: cfg.servers(), audiences: cfg.audiences(),
 	}
-	a := &Authenticator{mode: JWT}
+	if cfg.Mode == Trusted {
+		return a, nil
+	}
+	a.mode = JWT
 	var err error
 	switch {
 	case cfg.Secret.First() != "":
@@ -74,8 +120,8 @@ func New(cfg Config, log *slog.Logger) (*Authenticator, error) {
 	if cfg.Issuer != "" {
 		options = append(options, jwt.WithIssuer(cfg.Issuer))
 	}
-	if cfg.Audience != "" {
-		options = append(options, jwt.WithAudience(cfg.Audience))
+	if cfg.Audience != "" || cfg.Secret.First() == "" {
+		options = append(options, jwt.WithAudience(a.audiences...))
 	}
 	a.parser = jwt.NewParser(options...)
 	return a, nil

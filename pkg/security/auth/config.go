@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -40,14 +41,20 @@ type Config struct {
 	JWKSURL   string        `conf:"jwt-jwks-url" env:"JWT_JWKS_URL" help:"where the issuer publishes its keys"`
 	Issuer    string        `conf:"jwt-issuer" env:"JWT_ISSUER" help:"required iss of a token; may be empty with JWT_SECRET only, which accepts any"`
 	Audience  string        `conf:"jwt-audience" env:"JWT_AUDIENCE" help:"required aud of a token; may be empty with JWT_SECRET only, which accepts any"`
-	Leeway    time.Duration `conf:"jwt-leeway" env:"JWT_LEEWAY" default:"10s" help:"how far the issuer's clock may be off"`
+	// FullScopes are for issuers who put the same scopes into all their tokens.
+	FullScopes []string `conf:"jwt-full-scopes" env:"JWT_FULL_SCOPES" help:"scopes of your issuer that mean everything a user may do; a token with other scopes may do what they say, one without any everything"`
+	// PublicURL is where users reach the gateways; tokens for the MCP endpoint below it are accepted.
+	PublicURL string `conf:"public-url" env:"PUBLIC_URL" help:"URL under which users reach the gateways, such as https://hecaton.example.org: tokens with the audience <it>/mcp are accepted, and MCP clients told of it"`
+	// AuthorizationServers are what MCP clients are told.
+	AuthorizationServers []string      `conf:"authorization-servers" env:"AUTHORIZATION_SERVERS" help:"URLs of the authorization servers that MCP clients get their tokens from; JWT_ISSUER where empty and it is a URL"`
+	Leeway               time.Duration `conf:"jwt-leeway" env:"JWT_LEEWAY" default:"10s" help:"how far the issuer's clock may be off"`
 }
 
 // Validate reports what cannot work.
 func (c Config) Validate() error {
-	var problems []error
+	problems := c.checkURLs()
 	if c.Mode == Trusted {
-		return nil
+		return errors.Join(problems...)
 	}
 	if c.Leeway < 0 || c.Leeway > Grace {
 		problems = append(problems, fmt.Errorf("JWT_LEEWAY is %s; 0 to 1m is allowed", c.Leeway))
@@ -82,7 +89,7 @@ func (c Config) checkIssuer() error {
 	}
 	var problems []error
 	for _, claim := range []struct{ env, value, name, example string }{
-		{"JWT_ISSUER", c.Issuer, "iss", "https://login.example.org"}, {"JWT_AUDIENCE", c.Audience, "aud", "hecaton"},
+		{"JWT_ISSUER", c.Issuer, "iss", "https://login.example.org"}, {"JWT_AUDIENCE", cmp.Or(c.Audience, c.PublicURL), "aud", "hecaton"},
 	} {
 		if claim.value == "" {
 			problems = append(problems, fmt.Errorf("%s needs %s: set it to the %s of your issuer's tokens, such as %s",

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -10,6 +11,9 @@ import (
 
 // Challenge is the WWW-Authenticate header that an answer of status 401 owes its client (RFC 9110, section 11.6.1).
 const Challenge = `Bearer realm="hecaton"`
+
+// ErrRevoked is why what was begun with a token ended when the token was revoked.
+var ErrRevoked = errors.New("the token was revoked")
 
 // Kind is the class of a refusal. A Kind is itself an error, as a target of [errors.Is].
 type Kind string

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rsa"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -15,10 +16,13 @@ import (
 
 // Claims are what a token says. Empty ones are left out.
 type Claims struct {
-	User      ids.UserID // sub
-	Issuer    string
-	Audience  string
-	KeyID     string // kid, which JWKS needs
+	User     ids.UserID // sub
+	Issuer   string
+	Audience string
+	KeyID    string // kid, which JWKS needs
+	ID       string // jti
+	// Scopes limit what the token allows; nil for all.
+	Scopes    []string
 	NotBefore time.Time
 	Expires   time.Time
 }
@@ -31,10 +35,13 @@ func Mint(key any, c Claims) (string, error) {
 		return "", err
 	}
 	claims := jwt.MapClaims{}
-	for name, text := range map[string]string{"sub": string(c.User), "iss": c.Issuer, "aud": c.Audience} {
+	for name, text := range map[string]string{"sub": string(c.User), "iss": c.Issuer, "aud": c.Audience, "jti": c.ID} {
 		if text != "" {
 			claims[name] = text
 		}
+	}
+	if c.Scopes != nil {
+		claims["scope"] = strings.Join(c.Scopes, " ")
 	}
 	for name, at := range map[string]time.Time{"nbf": c.NotBefore, "exp": c.Expires} {
 		if !at.IsZero() {

@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -16,6 +17,9 @@ const maxToken = 8 << 10
 func (a *Authenticator) Verify(ctx context.Context, token string) (Identity, error) {
 	if a.mode == Trusted {
 		return Identity{}, refuse(Unauthenticated, nil, "no key is configured that could verify a token")
+	}
+	if strings.HasPrefix(token, FixedPrefix) {
+		return a.lookUp(ctx, token)
 	}
 	if len(token) > maxToken {
 		return Identity{}, refuse(Unauthenticated, nil, "the token has %d bytes; at most %d are accepted", len(token), maxToken)
@@ -40,10 +44,22 @@ func (a *Authenticator) Verify(ctx context.Context, token string) (Identity, err
 		return Identity{}, refuse(Unauthenticated, err, "the token has no usable subject")
 	}
 	id := Identity{User: ids.UserID(subject), Claims: claims}
+	if id.Grant, err = grantOf(claims, a.full); err != nil {
+		return Identity{}, refuse(Unauthenticated, err, "%s", err)
+	}
+	id.Token, _ = claims["jti"].(string)
 	if expires, err := claims.GetExpirationTime(); err == nil && expires != nil {
 		id.Expires = expires.Time
 	}
 	return id, nil
+}
+
+// lookUp returns who a token speaks for that its user has made.
+func (a *Authenticator) lookUp(ctx context.Context, token string) (Identity, error) {
+	if a.book == nil {
+		return Identity{}, refuse(Unauthenticated, nil, "tokens that begin with %s are not known here: there is no orchestrator", FixedPrefix)
+	}
+	return a.book.LookUp(ctx, token)
 }
 
 // problemOf tells the client what is wrong with a token without quoting any part of it.

@@ -23,6 +23,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/agentapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/apidoc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/resource"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/rest"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/toolapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/directory"
@@ -258,7 +259,7 @@ func (a *App) listenEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	parts := []edge.Routes{a.dialects, api, docs}
+	parts := []edge.Routes{a.dialects, api, docs, &resource.API{Auth: a.auth}}
 	if a.agents != nil {
 		agents, err := a.agentAPI()
 		if err != nil {

@@ -74,6 +74,9 @@ func (a *arrival) greet(first []byte) (*Client, *Refusal) {
 		return nil, a.failed(refusal)
 	}
 	who, err := a.Auth.Renew(a.ctx, cmp.Or(id.Token, a.token), id.User)
+	if err == nil {
+		err = who.Grant.Allow(a.kind.need())
+	}
 	if err != nil {
 		return nil, a.failed(&Refusal{Reason: conn.NotAllowed, Message: err.Error()})
 	}

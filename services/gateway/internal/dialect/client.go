@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/fanout"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
@@ -35,6 +36,7 @@ type Client struct {
 	session Session
 	node    *hub.Node   // nil where it is none
 	member  *hub.Client // what follows topics; nil for a node that follows none
+	unwatch func()      // ends the watch over the token; ends with the reader
 
 	mu     sync.Mutex
 	topics []fanout.Topic
@@ -134,12 +136,23 @@ func (c *Client) Pay() error { return c.seat.account.Ask() }
 // where tokens do not count. After an error, which is for the client, it lasts as long as before.
 func (c *Client) Renew(token string) (expires time.Time, err error) {
 	who, err := c.door.Auth.Renew(c.door.ctx, token, c.User)
+	if err == nil {
+		err = who.Grant.Allow(c.Kind.need())
+	}
 	if err != nil {
 		c.door.Logger.Debug("a new token was refused", "problem", err)
 		return time.Time{}, err
 	}
 	c.conn.EndAt(who.Ends())
+	before := c.unwatch
+	c.watch(who)
+	before()
 	return who.Expires, nil
+}
+
+// watch closes the connection when the token that it is open by is revoked.
+func (c *Client) watch(who auth.Identity) {
+	c.unwatch = who.OnRevoked(func() { c.conn.Close(conn.TokenRevoked) })
 }
 
 // end runs when the connection begins to end.
@@ -162,4 +175,7 @@ func (c *Client) end() {
 }
 
 // leave gives back what the connection took of its user's limits.
-func (c *Client) leave() { c.seat.leave() }
+func (c *Client) leave() {
+	c.unwatch()
+	c.seat.leave()
+}

@@ -58,6 +58,15 @@ type Kind struct {
 	Greet func(first []byte) (Identity, *Refusal)
 }
 
+// need is what the token of a client has to allow: nodes hear and answer all their calls, others hear and start what any of the
+// user's nodes does.
+func (k *Kind) need() auth.Need {
+	if k.Type != nodev1.NodeType_NODE_TYPE_UNSPECIFIED {
+		return auth.Everything
+	}
+	return auth.UseTools
+}
+
 // Identity is who a client says that it is.
 type Identity struct {
 	// User is empty where the first frame will tell.

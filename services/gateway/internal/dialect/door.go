@@ -37,6 +37,9 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	who, err := d.Auth.AuthenticateSocket(r, id.User)
+	if err == nil {
+		err = who.Grant.Allow(d.kind.need())
+	}
 	switch {
 	case err == nil && refusal == nil:
 		connlimit.Known(r.Context())
@@ -85,7 +88,9 @@ func (d *door) refuse(c *conn.Conn, why *Refusal) {
 func (d *door) client(c *conn.Conn, id Identity, s seat, who auth.Identity) *Client {
 	c.Owner = frame.Owner(id.User)
 	c.EndAt(who.Ends())
-	return &Client{Kind: d.kind, User: id.User, Node: id.Node, door: d, conn: c, seat: s}
+	client := &Client{Kind: d.kind, User: id.User, Node: id.Node, door: d, conn: c, seat: s}
+	client.watch(who)
+	return client
 }
 
 // drop is the handler of connections that may not stay.

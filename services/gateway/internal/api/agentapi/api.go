@@ -102,19 +102,19 @@ const FilesPath = "/api/workspace/files/"
 // Routes adds the endpoints.
 func (a *API) Routes(mux *http.ServeMux) {
 	guard := edge.Guard{Auth: a.cfg.Auth, Limits: a.cfg.Limits, Describe: problem}
-	mux.Handle("POST /api/agent/invoke", guard.Identified(a.cfg.MaxBody, a.invoke))
-	mux.Handle("POST /api/agent/resume", guard.Identified(min(maxResume, a.cfg.MaxBody), a.resume))
-	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(edge.NoBody, a.sessionEvents))
-	mux.Handle("GET "+FilesPath+"{path...}", guard.User(edge.NoBody, a.getFile))
-	mux.Handle("PUT "+FilesPath+"{path...}", guard.User(unlimited, a.putFile))
-	mux.Handle("DELETE "+FilesPath+"{path...}", guard.User(edge.NoBody, a.deleteFile))
+	mux.Handle("POST /api/agent/invoke", guard.Identified(auth.RunAgents, a.cfg.MaxBody, a.invoke))
+	mux.Handle("POST /api/agent/resume", guard.Identified(auth.RunAgents, min(maxResume, a.cfg.MaxBody), a.resume))
+	mux.Handle("GET /api/agent/sessions/{id}/events", guard.Identified(auth.RunAgents, edge.NoBody, a.sessionEvents))
+	mux.Handle("GET "+FilesPath+"{path...}", guard.User(auth.RunAgents, edge.NoBody, a.getFile))
+	mux.Handle("PUT "+FilesPath+"{path...}", guard.User(auth.RunAgents, unlimited, a.putFile))
+	mux.Handle("DELETE "+FilesPath+"{path...}", guard.User(auth.RunAgents, edge.NoBody, a.deleteFile))
 
-	generated := guard.User(edge.Small, a.serveREST)
-	for _, path := range []string{
-		"/api/agent/sessions", "/api/agent/sessions/", "/api/tools", "/api/tools/", "/api/workspace/files",
+	for path, need := range map[string]auth.Need{
+		"/api/agent/sessions": auth.RunAgents, "/api/agent/sessions/": auth.RunAgents, "/api/workspace/files": auth.RunAgents,
+		"/api/tools": auth.Everything, "/api/tools/": auth.Everything,
 	} {
-		mux.Handle(path, generated)
+		mux.Handle(path, guard.User(need, edge.Small, a.serveREST))
 	}
-	mux.Handle("/api/agent/approval-settings", guard.User(maxSettings, a.serveREST))
-	mux.Handle("POST /api/tools/call", guard.User(a.cfg.MaxBody, a.callTool))
+	mux.Handle("/api/agent/approval-settings", guard.User(auth.Everything, maxSettings, a.serveREST))
+	mux.Handle("POST /api/tools/call", guard.User(auth.UseTools, a.cfg.MaxBody, a.callTool))
 }

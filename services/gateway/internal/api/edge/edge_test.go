@@ -141,7 +141,7 @@ func TestTheGuardKnowsTheUserBeforeTheBody(t *testing.T) {
 	var body struct {
 		A int32 `json:"a"`
 	}
-	decode := guard.User(16, func(_ http.ResponseWriter, r *http.Request, user ids.UserID) error {
+	decode := guard.User(auth.Anything, 16, func(_ http.ResponseWriter, r *http.Request, user ids.UserID) error {
 		if user != "ana" {
 			t.Errorf("the user is %q", user)
 		}

@@ -1,6 +1,7 @@
 package edge
 
 import (
+	"context"
 	"io"
 	"net/http"
 
@@ -18,8 +19,9 @@ const (
 	Small = 16 << 10
 )
 
-// Guard stands before the handlers of one part. The user is authenticated, and within the user's limits, before a byte of the
-// body is read. Each route says how large its bodies may be. An error of a handler, which must have written nothing then, is
+// Guard stands before the handlers of one part. The user is authenticated, allowed what the route needs, and within the user's
+// limits, before a byte of the body is read. Each route says what a token must allow, and how large its bodies may be. A request
+// ends when its token is revoked. An error of a handler, which must have written nothing then, is
 // answered as a problem.
 type Guard struct {
 	Auth   *auth.Authenticator
@@ -28,20 +30,30 @@ type Guard struct {
 	Describe func(error) Problem
 }
 
-// User serves the requests of users, whose bodies may have limit bytes.
-func (g Guard) User(limit int64, h func(http.ResponseWriter, *http.Request, ids.UserID) error) http.Handler {
-	return g.Identified(limit, func(w http.ResponseWriter, r *http.Request, id auth.Identity) error { return h(w, r, id.User) })
+// User serves the requests of users whose tokens allow need, and whose bodies may have limit bytes.
+func (g Guard) User(need auth.Need, limit int64, h func(http.ResponseWriter, *http.Request, ids.UserID) error) http.Handler {
+	return g.Identified(need, limit, func(w http.ResponseWriter, r *http.Request, id auth.Identity) error { return h(w, r, id.User) })
 }
 
-// Identified is [Guard.User] for handlers that may last longer than the user's token.
-func (g Guard) Identified(limit int64, h func(http.ResponseWriter, *http.Request, auth.Identity) error) http.Handler {
+// Identified is [Guard.User] for handlers that may last longer than the user's token, or whose answer depends on what it allows.
+func (g Guard) Identified(need auth.Need, limit int64, h func(http.ResponseWriter, *http.Request, auth.Identity) error) http.Handler {
 	return g.open(func(w http.ResponseWriter, r *http.Request) error {
 		id, err := g.Auth.Authenticate(r)
+		if err == nil && r.URL.Path == auth.ResourcePath {
+			err = g.Auth.ForResource(id)
+		}
 		if err != nil {
 			return g.Limits.Refused(r, err)
 		}
 		connlimit.Known(r.Context())
+		ctx, cancel := context.WithCancelCause(r.Context())
+		defer cancel(nil)
+		defer id.OnRevoked(func() { cancel(auth.ErrRevoked) })()
+		r = r.WithContext(ctx)
 		return g.Limits.Request(r, id.User, func() error {
+			if err := id.Grant.Allow(need); err != nil {
+				return err
+			}
 			if err := admit(w, r, limit); err != nil {
 				return err
 			}
@@ -50,10 +62,10 @@ func (g Guard) Identified(limit int64, h func(http.ResponseWriter, *http.Request
 	})
 }
 
-// Anybody serves requests that belong to no user. In jwt mode they need a token all the same.
-func (g Guard) Anybody(limit int64, h func(http.ResponseWriter, *http.Request) error) http.Handler {
+// Anybody serves requests that belong to no user. In jwt mode they need a token all the same, which allows need.
+func (g Guard) Anybody(need auth.Need, limit int64, h func(http.ResponseWriter, *http.Request) error) http.Handler {
 	if g.Auth.Mode() == auth.JWT {
-		return g.User(limit, func(w http.ResponseWriter, r *http.Request, _ ids.UserID) error { return h(w, r) })
+		return g.User(need, limit, func(w http.ResponseWriter, r *http.Request, _ ids.UserID) error { return h(w, r) })
 	}
 	return g.open(func(w http.ResponseWriter, r *http.Request) error {
 		if err := admit(w, r, limit); err != nil {
@@ -66,6 +78,9 @@ func (g Guard) Anybody(limit int64, h func(http.ResponseWriter, *http.Request) e
 func (g Guard) open(h func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := h(w, r); err != nil {
+			if challenge := g.Auth.Challenge(r, err); challenge != "" {
+				w.Header().Set("WWW-Authenticate", challenge)
+			}
 			g.Describe(err).Write(w)
 		}
 	})

@@ -86,7 +86,7 @@ func NewProblem(err error, view NodesView) Problem {
 // Write answers with the problem.
 func (p Problem) Write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/problem+json")
-	if p.Status == http.StatusUnauthorized {
+	if p.Status == http.StatusUnauthorized && w.Header().Get("WWW-Authenticate") == "" {
 		w.Header().Set("WWW-Authenticate", auth.Challenge)
 	}
 	if p.Limit != nil {

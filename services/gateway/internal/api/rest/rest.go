@@ -39,19 +39,19 @@ func (a *API) Routes(mux *http.ServeMux) {
 		Auth: a.Auth, Limits: a.Limits, Describe: func(err error) edge.Problem { return edge.NewProblem(err, Available) },
 	}
 	for _, prefix := range []string{"/api/node", "/node"} {
-		mux.Handle("GET "+prefix+"/devices", guard.User(edge.NoBody, a.devices))
-		mux.Handle("GET "+prefix+"/session/{id}", guard.User(edge.NoBody, a.session))
-		mux.Handle("POST "+prefix+"/bind", guard.User(edge.Small, a.bind))
-		mux.Handle("POST "+prefix+"/browser/tool", guard.User(a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_EXTENSION)))
-		mux.Handle("POST "+prefix+"/desktop/tool", guard.User(a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_DESKTOP)))
-		mux.Handle("GET "+prefix+"/stats", guard.Anybody(edge.NoBody, a.stats))
+		mux.Handle("GET "+prefix+"/devices", guard.Identified(auth.ReadTools, edge.NoBody, a.devices))
+		mux.Handle("GET "+prefix+"/session/{id}", guard.User(auth.Need{Scopes: auth.ReadTools.Scopes, AllNodes: true}, edge.NoBody, a.session))
+		mux.Handle("POST "+prefix+"/bind", guard.Identified(auth.CallTools, edge.Small, a.bind))
+		mux.Handle("POST "+prefix+"/browser/tool", guard.Identified(auth.CallTools, a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_EXTENSION)))
+		mux.Handle("POST "+prefix+"/desktop/tool", guard.Identified(auth.CallTools, a.MaxBody, a.tool(nodev1.NodeType_NODE_TYPE_DESKTOP)))
+		mux.Handle("GET "+prefix+"/stats", guard.Anybody(auth.ReadTools, edge.NoBody, a.stats))
 	}
 }
 
 // Available shows the nodes that an error says to choose from.
 func Available(e *errs.Error) any { return shortList(e.Nodes) }
 
-func (a *API) devices(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+func (a *API) devices(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
 	kind, err := nodeType(r)
 	if err != nil {
 		return err
@@ -60,12 +60,15 @@ func (a *API) devices(w http.ResponseWriter, r *http.Request, user ids.UserID) e
 	if err != nil {
 		return err
 	}
-	nodes, err := a.Presence.List(r.Context(), &nodev1.ListNodesRequest{UserId: string(user), NodeType: kind, IncludeOffline: gone})
+	nodes, err := a.Presence.List(r.Context(), &nodev1.ListNodesRequest{UserId: string(id.User), NodeType: kind, IncludeOffline: gone})
 	if err != nil {
 		return err
 	}
 	list := make([]node, 0, len(nodes))
 	for _, n := range nodes {
+		if !id.Grant.Nodes.Has(ids.NodeID(n.GetInfo().GetNodeId())) {
+			continue
+		}
 		if !onlineOnly || n.GetStatus() != nodev1.NodeStatus_NODE_STATUS_OFFLINE {
 			list = append(list, full(n))
 		}
@@ -129,7 +132,7 @@ func (a *API) session(w http.ResponseWriter, r *http.Request, user ids.UserID) e
 	return nil
 }
 
-func (a *API) bind(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+func (a *API) bind(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
 	var body struct {
 		SessionID string `json:"session_id"`
 		NodeID    string `json:"node_id"`
@@ -140,6 +143,10 @@ func (a *API) bind(w http.ResponseWriter, r *http.Request, user ids.UserID) erro
 	if err := errors.Join(ids.Check("session_id", body.SessionID), ids.Check("node_id", body.NodeID)); err != nil {
 		return err
 	}
+	if err := id.Grant.Nodes.AllowNode(ids.NodeID(body.NodeID)); err != nil {
+		return err
+	}
+	user := id.User
 	n, err := a.Presence.Bind(r.Context(), &nodev1.BindSessionRequest{
 		UserId: string(user), SessionId: body.SessionID, NodeId: body.NodeID,
 	})

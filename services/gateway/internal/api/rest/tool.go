@@ -7,6 +7,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolresult"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -22,7 +23,7 @@ type toolBody struct {
 }
 
 // request checks a body.
-func (b *toolBody) request(user ids.UserID, kind nodev1.NodeType) (router.Request, error) {
+func (b *toolBody) request(who auth.Identity, kind nodev1.NodeType) (router.Request, error) {
 	req := router.Request{Tool: b.ToolName, Deadline: time.Now().Add(router.DefaultTimeout)}
 	if b.ToolName == "" {
 		return req, &edge.BadRequest{Message: "tool_name is required, a string that is not empty"}
@@ -36,18 +37,20 @@ func (b *toolBody) request(user ids.UserID, kind nodev1.NodeType) (router.Reques
 			return req, err
 		}
 	}
-	req.Target = router.Target{User: user, Node: ids.NodeID(b.NodeID), Type: kind, Session: ids.SessionID(b.SessionID)}
+	req.Target = router.Target{
+		User: who.User, Node: ids.NodeID(b.NodeID), Type: kind, Session: ids.SessionID(b.SessionID), Within: who.Grant.Nodes,
+	}
 	return req, nil
 }
 
 // tool calls a tool of a node of one type (docs/protocols/nodes-rest.md#call-a-tool).
-func (a *API) tool(kind nodev1.NodeType) func(http.ResponseWriter, *http.Request, ids.UserID) error {
-	return func(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+func (a *API) tool(kind nodev1.NodeType) func(http.ResponseWriter, *http.Request, auth.Identity) error {
+	return func(w http.ResponseWriter, r *http.Request, id auth.Identity) error {
 		var body toolBody
 		if err := edge.Decode(r, &body); err != nil {
 			return err
 		}
-		req, err := body.request(user, kind)
+		req, err := body.request(id, kind)
 		if err != nil {
 			return err
 		}

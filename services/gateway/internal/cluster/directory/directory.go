@@ -31,6 +31,8 @@ const (
 // Registry is where the answers come from.
 type Registry interface {
 	Resolve(context.Context, *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error)
+	List(context.Context, *nodev1.ListNodesRequest) ([]*nodev1.Node, error)
+	Session(context.Context, *nodev1.GetSessionRequest) (*nodev1.GetSessionResponse, error)
 }
 
 // Options are what a Directory is made of; all are required.
@@ -42,7 +44,7 @@ type Options struct {
 // Directory answers as the registry does. It is safe for concurrent use.
 type Directory struct {
 	// Static after construction.
-	registry Registry
+	Registry // asked each time, but for Resolve
 	bus      *bus.Conn
 	events   chan *nats.Msg // of all users; read by watch
 
@@ -80,7 +82,7 @@ func New(o Options) (*Directory, error) {
 		return nil, fmt.Errorf("directory: Registry and Bus are required")
 	}
 	d := &Directory{
-		registry: o.Registry, bus: o.Bus, events: make(chan *nats.Msg, eventsLimit), users: make(map[string]*user),
+		Registry: o.Registry, bus: o.Bus, events: make(chan *nats.Msg, eventsLimit), users: make(map[string]*user),
 		quit: make(chan struct{}),
 	}
 	o.Bus.OnReconnect(d.forgetAll)
@@ -103,14 +105,14 @@ func (d *Directory) Close() {
 // Resolve picks the node of a call, as the registry does.
 func (d *Directory) Resolve(ctx context.Context, r *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error) {
 	if r.GetSessionId() != "" || r.GetPreferredNodeId() != "" || !d.bus.Up() {
-		return d.registry.Resolve(ctx, r)
+		return d.Registry.Resolve(ctx, r)
 	}
 	subject := bus.NodeEventSubject(ids.UserID(r.GetUserId()))
 	node, changes := d.recall(subject, r.GetNodeType())
 	if node != "" {
 		return &nodev1.ResolveNodeResponse{NodeId: string(node)}, nil
 	}
-	resp, err := d.registry.Resolve(ctx, r)
+	resp, err := d.Registry.Resolve(ctx, r)
 	if err == nil && resp.GetNodeId() != "" {
 		d.remember(subject, r.GetNodeType(), ids.NodeID(resp.GetNodeId()), changes)
 	}

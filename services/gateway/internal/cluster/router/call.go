@@ -10,6 +10,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
@@ -30,6 +31,8 @@ type Target struct {
 	Type      nodev1.NodeType
 	Session   ids.SessionID
 	Preferred ids.NodeID
+	// Within are the nodes that the caller may reach.
+	Within auth.Nodes
 }
 
 // Request is a tool call.
@@ -47,7 +50,10 @@ type Request struct {
 // Choose picks the node of a call. The error is an *errs.Error, or INVALID_ARGUMENT of the registry.
 func (r *Router) Choose(ctx context.Context, t Target) (ids.NodeID, error) {
 	if t.Node != "" {
-		return t.Node, nil
+		return t.Node, t.Within.AllowNode(t.Node)
+	}
+	if !t.Within.All() {
+		return r.chooseWithin(ctx, t)
 	}
 	resp, err := r.Directory.Resolve(ctx, &nodev1.ResolveNodeRequest{
 		UserId: string(t.User), SessionId: string(t.Session), PreferredNodeId: string(t.Preferred), NodeType: t.Type,

@@ -47,6 +47,9 @@ type Local interface {
 // Directory picks nodes by session, type or order of arrival.
 type Directory interface {
 	Resolve(context.Context, *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error)
+	// List returns a user's nodes, and Session the node of a session; neither changes a binding.
+	List(context.Context, *nodev1.ListNodesRequest) ([]*nodev1.Node, error)
+	Session(context.Context, *nodev1.GetSessionRequest) (*nodev1.GetSessionResponse, error)
 	// Forget says that a call did not find a node.
 	Forget(ids.Node)
 }

@@ -28,6 +28,8 @@ const answer = `{"jsonrpc":"2.0","id":"1","result":{"ok":true}}`
 type pod struct {
 	here   ids.NodeID // the node that this pod holds
 	first  ids.NodeID // the user's first one
+	nodes  []*nodev1.Node
+	bound  string // the node of every session
 	choose func(*nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error)
 
 	mu        sync.Mutex
@@ -61,6 +63,14 @@ func (p *pod) First(ids.UserID, nodev1.NodeType) ids.NodeID { return p.first }
 
 func (p *pod) Resolve(_ context.Context, r *nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error) {
 	return p.choose(r)
+}
+
+func (p *pod) List(context.Context, *nodev1.ListNodesRequest) ([]*nodev1.Node, error) {
+	return p.nodes, nil
+}
+
+func (p *pod) Session(context.Context, *nodev1.GetSessionRequest) (*nodev1.GetSessionResponse, error) {
+	return &nodev1.GetSessionResponse{NodeId: p.bound}, nil
 }
 
 func (p *pod) Forget(ids.Node) {}

@@ -13,6 +13,7 @@ const (
 	MissingID
 	NotAllowed
 	TokenExpired
+	TokenRevoked
 	NoHeartbeat
 	TooManyNodes
 	Superseded
@@ -35,6 +36,7 @@ var reasons = [...]struct {
 	MissingID:     {"missing_id", 4001, "Missing client_id or user_id"},
 	NotAllowed:    {"not_allowed", 4003, "Not allowed"},
 	TokenExpired:  {"token_expired", 4003, "The token has expired, connect again with a new one"},
+	TokenRevoked:  {"token_revoked", 4003, "The token was revoked"},
 	NoHeartbeat:   {"no_heartbeat", 4008, "No heartbeat for too long"},
 	TooManyNodes:  {"too_many_nodes", 4009, "Too many nodes of this user are connected"},
 	Superseded:    {"superseded", 4409, "The same node connected again"},
