@@ -17,8 +17,12 @@ import (
 const (
 	// nodeCount spreads the calls: at 64 workers no node has two calls at once, at 512 it has 8 of its 64 places.
 	nodeCount = 64
+	// maxNodes are connected while calls are measured, so that each of them may have a node of its own.
+	maxNodes = 512
 	// perUser is below the limit of nodes that one user may have.
 	perUser = 8
+	// maxPods is the greatest number of entry pods.
+	maxPods = 3
 	// maxWorkers is the greatest concurrency measured.
 	maxWorkers = 512
 	// window is the flow control of every gRPC connection, the same on all ways: gRPC's own first 64 KiB hold less than
@@ -46,74 +50,123 @@ func dial(addr string) (*grpc.ClientConn, error) {
 	)
 }
 
-// caller makes calls on one way.
+// caller makes calls on one way. What it opens is closed by close.
 type caller struct {
-	conn *grpc.ClientConn
-	call load.Call
-	stop func() error
+	call  load.Call
+	close func() error
 }
 
-func (c *caller) close() error {
-	return errors.Join(c.stop(), c.conn.Close())
+// share makes one caller of several, among which the workers are shared out.
+func share(callers []*caller) *caller {
+	return &caller{
+		call: func(ctx context.Context, worker int) (int, error) {
+			return callers[worker%len(callers)].call(ctx, worker)
+		},
+		close: func() error {
+			var errs []error
+			for _, c := range callers {
+				errs = append(errs, c.close())
+			}
+			return errors.Join(errs...)
+		},
+	}
 }
 
 // callRelay makes unary calls through a relay's entry pod.
-func callRelay(addr string) (*caller, error) {
+func callRelay(addr string, t *targets) (*caller, error) {
 	conn, err := dial(addr)
 	if err != nil {
 		return nil, err
 	}
-	var ids [nodeCount]string
-	for i := range ids {
-		user, node := nodes.Name(i, perUser)
-		ids[i] = user + "-" + node
-	}
 	frame := []byte(relayCall)
-	overhead := nodes.AnswerSize(0, relayCallID)
 	call := func(ctx context.Context, worker int) (int, error) {
 		var r reply
-		err := relay.Call(ctx, conn, ids[worker%nodeCount], frame, &r)
-		return r.size - overhead, err
+		err := relay.Call(ctx, conn, t.next(worker).relay(), frame, &r)
+		return r.size - relayOverhead, err
 	}
-	return &caller{conn: conn, call: call, stop: func() error { return nil }}, nil
+	return &caller{call: call, close: conn.Close}, nil
+}
+
+// relayOverhead is what a relay's answers have beyond the result.
+var relayOverhead = nodes.AnswerSize(0, relayCallID)
+
+// callUnary makes unary calls through one of our pods, which choose the node where none is named.
+func callUnary(addr string, t *targets, named bool) (*caller, error) {
+	conn, err := dial(addr)
+	if err != nil {
+		return nil, err
+	}
+	call := func(ctx context.Context, worker int) (int, error) {
+		to := t.next(worker)
+		if !named {
+			to.node = ""
+		}
+		var r callToolReply
+		err := conn.Invoke(ctx, toolv1.ToolService_CallTool_FullMethodName, &toolv1.CallToolRequest{Call: ourCall(to)}, &r)
+		return r.size, err
+	}
+	return &caller{call: call, close: conn.Close}, nil
+}
+
+func ourCall(to called) *toolv1.Call {
+	return &toolv1.Call{UserId: to.user, NodeId: to.node, ToolName: tool, ArgumentsJson: []byte(arguments)}
+}
+
+func theirCall(to called) *toolv1.Call {
+	return &toolv1.Call{NodeId: to.relay(), ArgumentsJson: []byte(relayCall)}
+}
+
+// requestStream is the client's side of a stream of calls.
+type requestStream interface {
+	Send(*toolv1.CallsRequest) error
+	CloseSend() error
+	RecvMsg(any) error
 }
 
 // callCluster makes calls through one of our pods, all of them on one stream.
-func callCluster(ctx context.Context, addr string) (*caller, error) {
+func callCluster(ctx context.Context, addr string, t *targets) (*caller, error) {
+	return onStream(addr, func(conn *grpc.ClientConn) (*callStream, error) {
+		stream, err := toolv1.NewToolServiceClient(conn).Calls(ctx)
+		return &callStream{stream: stream, targets: t, request: ourCall}, err
+	})
+}
+
+// callRelayStream makes calls through a relay's entry pod, all of them on one stream.
+func callRelayStream(ctx context.Context, addr string, t *targets) (*caller, error) {
+	return onStream(addr, func(conn *grpc.ClientConn) (*callStream, error) {
+		stream, err := relay.Calls(ctx, conn)
+		return &callStream{stream: stream, targets: t, request: theirCall, overhead: relayOverhead}, err
+	})
+}
+
+func onStream(addr string, open func(*grpc.ClientConn) (*callStream, error)) (*caller, error) {
 	conn, err := dial(addr)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := toolv1.NewToolServiceClient(conn).Calls(ctx)
+	s, err := open(conn)
 	if err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
-	s := newCallStream(stream)
-	return &caller{conn: conn, call: s.call, stop: s.close}, nil
+	s.ended = make(chan struct{})
+	for i := range s.sizes {
+		s.sizes[i] = make(chan int, 1)
+	}
+	go s.receive()
+	return &caller{call: s.call, close: func() error { return errors.Join(s.close(), conn.Close()) }}, nil
 }
 
-// callStream is the client's side of ToolService.Calls for workers that make one call each.
+// callStream is the client's side of a stream for workers that make one call each.
 type callStream struct {
-	requests [maxWorkers]*toolv1.CallsRequest
-	sizes    [maxWorkers]chan int // of the results; capacity 1
+	*targets
+	request  func(called) *toolv1.Call
+	overhead int                  // of an answer, beyond the result
+	sizes    [maxWorkers]chan int // of the answers; capacity 1
 	ended    chan struct{}        // closed when nothing more is received
 	err      error                // why; set before ended is closed
 
 	mu     sync.Mutex // one message is sent at a time
-	stream grpc.BidiStreamingClient[toolv1.CallsRequest, toolv1.CallsResponse]
-}
-
-func newCallStream(stream grpc.BidiStreamingClient[toolv1.CallsRequest, toolv1.CallsResponse]) *callStream {
-	s := &callStream{stream: stream, ended: make(chan struct{})}
-	for i := range maxWorkers {
-		user, node := nodes.Name(i%nodeCount, perUser)
-		s.requests[i] = &toolv1.CallsRequest{Id: uint64(i + 1), Action: &toolv1.CallsRequest_Start{Start: &toolv1.Call{
-			UserId: user, NodeId: node, ToolName: tool, ArgumentsJson: []byte(arguments),
-		}}}
-		s.sizes[i] = make(chan int, 1)
-	}
-	go s.receive()
-	return s
+	stream requestStream
 }
 
 func (s *callStream) receive() {
@@ -128,15 +181,16 @@ func (s *callStream) receive() {
 }
 
 func (s *callStream) call(ctx context.Context, worker int) (int, error) {
+	request := &toolv1.CallsRequest{Id: uint64(worker + 1), Action: &toolv1.CallsRequest_Start{Start: s.request(s.next(worker))}}
 	s.mu.Lock()
-	err := s.stream.Send(s.requests[worker])
+	err := s.stream.Send(request)
 	s.mu.Unlock()
 	if err != nil {
 		return 0, err
 	}
 	select {
 	case size := <-s.sizes[worker]:
-		return size, nil
+		return size - s.overhead, nil
 	case <-s.ended:
 		return 0, s.err
 	case <-ctx.Done():

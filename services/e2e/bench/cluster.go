@@ -27,10 +27,8 @@ type cluster struct {
 	registries  []pod
 	// served is how many gateways were given a registry, each the next one.
 	served int
-	// Ours: calls enter at entry, the nodes are at holder.
+	// entry is a pod without nodes, holder one that has some.
 	entry, holder pod
-	// The relay's; only where calls are measured.
-	relayEntry, relayHolder pod
 }
 
 // shape is how many there are of what keeps presence.
@@ -65,15 +63,6 @@ func startCluster(s shape, log io.Writer, level slog.Level) (_ *cluster, err err
 	}
 	c.holder, err = c.gateway("holder", "")
 	return c, err
-}
-
-// startRelay starts what calls are compared with.
-func (c *cluster) startRelay() (err error) {
-	if c.relayEntry, err = c.start(roleRelayEntry, wiring{NATS: c.nats.URL}); err != nil {
-		return err
-	}
-	c.relayHolder, err = c.start(roleRelayHolder, wiring{NATS: c.nats.URL})
-	return err
 }
 
 // gateway starts one that serves the agents of an orchestrator; "" for none.

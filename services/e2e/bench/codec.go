@@ -24,6 +24,9 @@ type reply struct {
 	size int
 }
 
+// callToolReply is a reply in a CallToolResponse.
+type callToolReply struct{ reply }
+
 // codec is gRPC's protobuf codec, but for replies.
 type codec struct{ encoding.CodecV2 }
 
@@ -31,7 +34,7 @@ func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
 
 // Unmarshal implements [encoding.CodecV2].
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	r, ok := v.(*reply)
+	r, ok := v.(interface{ read(*mem.Reader) error })
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
@@ -47,6 +50,7 @@ const (
 	fieldFailure = 4 // CallsResponse.failure
 	fieldNode    = 1 // Answer.node_id
 	fieldResult  = 2 // Answer.result_json
+	fieldInner   = 1 // CallToolResponse.answer
 )
 
 var errReply = errors.New("a reply without a result")
@@ -81,6 +85,24 @@ func (r *reply) read(in *mem.Reader) error {
 		return failed(in)
 	}
 	return errReply
+}
+
+// read reads a CallToolResponse.
+func (r *callToolReply) read(in *mem.Reader) error {
+	num, typ, err := tag(in)
+	if err != nil {
+		return err
+	}
+	if num != fieldInner || typ != protowire.BytesType {
+		return errReply
+	}
+	if _, err = binary.ReadUvarint(in); err != nil { // the length of all that follows
+		return err
+	}
+	if num, typ, err = tag(in); err != nil {
+		return err
+	}
+	return r.answer(in, num, typ)
 }
 
 // answer reads an Answer whose first tag has been read.

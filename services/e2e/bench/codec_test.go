@@ -41,6 +41,11 @@ func TestCodecReadsSizes(t *testing.T) {
 		if err := newCodec().Unmarshal(pieces(t, answered("", result), size), &r); err != nil || r.id != 0 || r.size != len(result) {
 			t.Errorf("pieces of %d: %+v, %v", size, r, err)
 		}
+		var c callToolReply
+		response := &toolv1.CallToolResponse{Answer: answered("node-1", result)}
+		if err := newCodec().Unmarshal(pieces(t, response, size), &c); err != nil || c.size != len(result) {
+			t.Errorf("pieces of %d: %+v, %v", size, c, err)
+		}
 	}
 }
 
@@ -58,8 +63,10 @@ func TestCodecRefusesWhatIsNoResult(t *testing.T) {
 	if err := newCodec().Unmarshal(whole[:len(whole)-2], new(reply)); err == nil {
 		t.Error("no error for half a message")
 	}
-	if err := newCodec().Unmarshal(nil, new(reply)); err == nil {
-		t.Error("no error for nothing")
+	for _, r := range []any{new(reply), new(callToolReply)} {
+		if err := newCodec().Unmarshal(nil, r); err == nil {
+			t.Errorf("no error for nothing in a %T", r)
+		}
 	}
 }
 
@@ -81,5 +88,6 @@ func FuzzReply(f *testing.F) {
 	}
 	f.Fuzz(func(_ *testing.T, raw []byte) {
 		_ = newCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(raw)}, new(reply)) // must not panic
+		_ = newCodec().Unmarshal(mem.BufferSlice{mem.SliceBuffer(raw)}, new(callToolReply))
 	})
 }

@@ -1,12 +1,13 @@
 // Command bench measures a call's way through the cluster beside a bare relay, and agents beside a bare loop, in one run,
 // and prints the ratios.
 //
-//	make bench                            everything, about eight minutes
-//	make bench BENCHFLAGS=-smoke          a taste in less than a minute, with figures that prove nothing
+//	make bench                            everything, about twelve minutes
+//	make bench BENCHFLAGS=-smoke          a taste in a minute, with figures that prove nothing
 //	make bench BENCHFLAGS="-json out.json -profile dir"
 //
-// The two ways, and a third one where the caller's pod holds the node, take turns within each round, so that whatever
-// else the machine does meets all of them. A ratio is the median over the rounds of what the ways did in the same round.
+// Like is compared with like: unary calls and REST with a unary relay, calls on a stream with a relay of streams. The ways
+// take turns within each round, so that whatever else the machine does meets all of them. A ratio is the median over the
+// rounds of what the ways did in the same round.
 //
 // Everything stands in a process of its own, the same on both sides: two pods, the NATS server, the simulated nodes, and
 // the callers in this one. CPU per call is that of the two pods and of the NATS server, by getrusage; callers and nodes

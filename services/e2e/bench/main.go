@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
@@ -97,18 +98,32 @@ func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writ
 }
 
 func (r *report) measureCalls(ctx context.Context, o options, c *cluster, log io.Writer) error {
-	b, err := prepare(ctx, o, c)
+	b, err := prepare(o, c)
 	if err != nil {
 		return err
 	}
-	defer func() { b.fleet.Kill() }() // the nodes would only be in the way of the idle ones
-	for _, p := range o.Points {
-		fmt.Fprintln(log, p)
-		s, err := b.measure(ctx, p)
-		if err != nil {
-			return errors.Join(err, b.close())
+	defer b.end() // it would only be in the way of the others
+	for _, g := range groups {
+		var points []point
+		for _, p := range o.Points {
+			if p.Group == g.name {
+				points = append(points, p)
+			}
 		}
-		r.Columns = append(r.Columns, column{p, s})
+		together := 1
+		if g.together {
+			together = max(1, len(points))
+		}
+		for some := range slices.Chunk(points, together) {
+			for _, p := range some {
+				fmt.Fprintln(log, p.name())
+			}
+			columns, err := b.measure(ctx, g, some)
+			if err != nil {
+				return err
+			}
+			r.Columns = append(r.Columns, columns...)
+		}
 	}
-	return b.close()
+	return nil
 }

@@ -28,7 +28,13 @@ func TestMain(m *testing.M) {
 // least is the smallest benchmark that touches everything.
 func least(t *testing.T) options {
 	return options{
-		Points: []point{{smallResult, 1}, {largeResult, 64}},
+		Points: []point{
+			at(groupStreams, smallResult, 1), at(groupStreams, largeResult, 64), at(groupUnary, smallResult, 64),
+			at(groupREST, smallResult, 2), at(groupREST, largeResult, 64), at(groupUnnamed, smallResult, 64),
+			{groupSpread, smallResult, 512, maxNodes, 1},
+			{groupNodes, smallResult, 4, 10, 1}, {groupNodes, smallResult, 4, 30, 1},
+			{groupPods, smallResult, 64, nodeCount, 1}, {groupPods, smallResult, 64, nodeCount, 2},
+		},
 		Rounds: 2, Segment: 50 * time.Millisecond, Warmup: 10 * time.Millisecond, MaxCalls: 2000,
 		IdleNodes: 30, Settle: 10 * time.Millisecond,
 		Scale: scaleOptions{
@@ -51,7 +57,8 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 	if err := run(t.Context(), o, &out, os.Stderr); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50", "30 idle nodes", "registered within",
+	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50",
+		"CallTool: p50", "REST: p50", "REST, no node named: CPU per call", "512 nodes, c=512", "more nodes / 10 nodes", "entry pods: 2", "30 idle nodes", "registered within",
 		"SQLite: p50", "step, tool of a node", "time to the first token", "20 streams of 5 tokens", "10 wait for a person", "40 idle nodes at two gateways", "160 subscriptions"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("%q is missing in\n%s", text, out.String())
@@ -71,9 +78,14 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 	if m := r.Idle.Collected; r.Idle.Returned <= 0 || runtime.GOOS == "linux" && m.RSS <= 0 {
 		t.Errorf("%+v", r.Idle)
 	}
+	profiled := 0
 	for _, c := range r.Columns {
 		for _, s := range c.Series {
 			checkSeries(t, c.point, s, o)
+			profiled += len(parts)
+			if s.Way == wayLocal { // entry pod and holder are one
+				profiled--
+			}
 		}
 	}
 	checkAgents(t, r.Agents, o.Agents)
@@ -88,7 +100,7 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 	}
 	agents := atOnce*(1+ours) + 4*ours // loops; first token, at two pods; streams; heap
 	const scaled = 2*3 + 1             // idle and with calls, three processes; heap
-	if want := len(o.Points)*len(ways)*len(parts) + len(r.Idle.CPU) + 1 + scaled + agents; err != nil || len(profiles) != want {
+	if want := profiled + len(r.Idle.CPU) + 1 + scaled + agents; err != nil || len(profiles) != want {
 		t.Errorf("%d profiles, want %d; %v", len(profiles), want, err)
 	}
 }
@@ -231,14 +243,17 @@ func TestOptions(t *testing.T) {
 		agents       bool
 		scale        int
 	}{
-		"":                      {6, 10_000, true, 0},
-		"-smoke":                {3, 500, true, 400},
-		"-only=200 B, c=512":    {1, 0, false, 0},
-		"-only=idle":            {0, 10_000, false, 0},
-		"-smoke -only=idle":     {0, 500, false, 0},
-		"-only=scale":           {0, 0, false, 20_000},
-		"-smoke -only=scale":    {0, 0, false, 400},
-		"-nodes=31 -only=scale": {0, 0, false, 30},
+		"":                              {len(allPoints()), 10_000, true, 0},
+		"-smoke":                        {len(tastePoints()), 500, true, 400},
+		"-only=calls":                   {len(allPoints()), 0, false, 0},
+		"-only=unary":                   {4, 0, false, 0},
+		"-only=streams, 200 B, c=512":   {1, 0, false, 0},
+		"-only=nodes, 1000 nodes, c=64": {1, 0, false, 0},
+		"-only=idle":                    {0, 10_000, false, 0},
+		"-smoke -only=idle":             {0, 500, false, 0},
+		"-only=scale":                   {0, 0, false, 20_000},
+		"-smoke -only=scale":            {0, 0, false, 400},
+		"-nodes=31 -only=scale":         {0, 0, false, 30},
 		"-nodes=31 -gateways=3 -registries=2 -shards=3 -hold=1s -rate=9 -only=scale": {0, 0, false, 30},
 		"-only=agent":         {0, 0, true, 0},
 		"-only=agent streams": {0, 0, true, 0},
@@ -252,7 +267,7 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%q: %v, %d points, %d and %d nodes", args, err, len(o.Points), o.IdleNodes, o.Scale.Nodes)
 		}
 	}
-	for _, args := range [][]string{{"-only=300 B, c=1"}, {"-only=agent tea"}, {"x"}, {"-what"}, {"-log-level=loud"}} {
+	for _, args := range [][]string{{"-only=unary, 300 B, c=1"}, {"-only=agent tea"}, {"x"}, {"-what"}, {"-log-level=loud"}} {
 		if _, err := parse(args, io.Discard); err == nil {
 			t.Errorf("%v: no error", args)
 		}

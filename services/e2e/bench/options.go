@@ -76,8 +76,9 @@ const (
 )
 
 func everything() options {
-	o := options{
-		Rounds: 7, Segment: 1200 * time.Millisecond, Warmup: 500 * time.Millisecond, MaxCalls: 1 << 20,
+	return options{
+		Points: allPoints(),
+		Rounds: 7, Segment: 700 * time.Millisecond, Warmup: 400 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 10_000, Settle: 20 * time.Second, ProfileFor: 5 * time.Second,
 		Scale: scaleOptions{
 			Nodes: 20_000, Gateways: 2, shape: shape{1, 1}, Beat: 30 * time.Second, Rate: 200, Visitors: 12,
@@ -90,19 +91,13 @@ func everything() options {
 		},
 		Flood: floodOptions{Rounds: 9, Segment: 2 * time.Second, Offered: 2000},
 	}
-	for _, size := range []int{smallResult, largeResult} {
-		for _, workers := range []int{1, 64, 512} {
-			o.Points = append(o.Points, point{size, workers})
-		}
-	}
-	return o
 }
 
 // taste is enough to see that everything works.
 func taste() options {
 	return options{
-		Points: []point{{smallResult, 1}, {smallResult, 64}, {largeResult, 64}},
-		Rounds: 2, Segment: 400 * time.Millisecond, Warmup: 200 * time.Millisecond, MaxCalls: 1 << 20,
+		Points: tastePoints(),
+		Rounds: 2, Segment: 300 * time.Millisecond, Warmup: 200 * time.Millisecond, MaxCalls: 1 << 20,
 		IdleNodes: 500, Settle: time.Second, ProfileFor: time.Second,
 		Scale: scaleOptions{
 			Nodes: 400, Gateways: 2, shape: shape{1, 1}, Beat: 2 * time.Second, Rate: 100, Visitors: 4,
@@ -128,7 +123,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	shards := flags.Int("shards", 1, "how many masters the Redis Cluster of scale has; 1 is one Redis")
 	hold := flags.Duration("hold", 0, "how long scale makes calls (default a minute)")
 	rate := flags.Float64("rate", 0, "how many calls a second scale makes (default 200)")
-	only := flags.String("only", "", `measure the one column of this name, such as "200 B, c=64", and nothing else; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
+	only := flags.String("only", "", `measure one group of columns, such as "unary", or one column, such as "unary, 200 B, c=64", and nothing else; or "calls", which is all of these; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
 	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
@@ -202,11 +197,17 @@ func (o *options) keep(only string) error {
 		return nil
 	}
 	o.IdleNodes, o.Scale, o.Agents = 0, scaleOptions{}, agentOptions{}
-	for _, p := range o.Points {
-		if p.String() == only {
-			o.Points = []point{p}
-			return nil
-		}
+	if only == "calls" {
+		return nil
 	}
-	return fmt.Errorf("no column %q; there are %v, idle, flood, scale, agent, and of agent %q", only, o.Points, agentParts)
+	all := o.Points
+	o.Points = slices.DeleteFunc(slices.Clone(all), func(p point) bool { return p.Group != only && p.name() != only })
+	if len(o.Points) > 0 {
+		return nil
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.name())
+	}
+	return fmt.Errorf("no column %q; there are %q, their groups, calls, idle, flood, scale, agent, and of agent %q", only, names, agentParts)
 }

@@ -30,6 +30,6 @@ func (o options) profile(children map[string]*proc.Child, what string) (stop fun
 
 // profilePath is the file of a profile; its name has no characters that are special to shells.
 func (o options) profilePath(title string) string {
-	name := strings.NewReplacer("'", "", ", ", "-", " ", "-", "=", "").Replace(title)
+	name := strings.NewReplacer("'", "", ", ", "-", ": ", "-", " ", "-", "=", "").Replace(title)
 	return filepath.Join(o.Profiles, name+".pprof")
 }

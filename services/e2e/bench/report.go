@@ -36,80 +36,24 @@ func newReport() *report {
 	return &report{When: time.Now().UTC(), Go: runtime.Version(), CPUs: runtime.NumCPU()}
 }
 
-// ratio compares a way with the relay: the median over the rounds of the quotient of a figure.
-func (c column) ratio(way string, of func(figures) float64) float64 {
-	relay, ours := c.rounds(wayRelay), c.rounds(way)
-	quotients := make([]float64, len(ours))
-	for i := range ours {
-		quotients[i] = of(ours[i]) / of(relay[i])
+// ratio compares a way with another: the median over the rounds of the quotient of a figure.
+func (c column) ratio(way, base string, of func(figures) float64) float64 {
+	return ofRounds(c.rounds(way), c.rounds(base), of)
+}
+
+// ofRounds is the median of the quotients of rounds.
+func ofRounds(these, those []figures, of func(figures) float64) float64 {
+	quotients := make([]float64, len(these))
+	for i := range these {
+		quotients[i] = of(these[i]) / of(those[i])
 	}
 	return median(quotients, func(q float64) float64 { return q })
 }
 
-func (c column) rounds(way string) []figures {
-	for _, s := range c.Series {
-		if s.Way == way {
-			return s.Rounds
-		}
-	}
-	return nil
-}
+func (c column) rounds(way string) []figures { return c.series(way).Rounds }
 
-// line is one line of the table of ratios.
-type line struct {
-	way, figure string
-	of          func(figures) float64
-	// targets are bounds by column.
-	targets map[point]target
-}
-
-// target is what a ratio should be.
-type target struct {
-	bound float64
-	least bool // the bound is the least, not the most
-}
-
-func (t target) met(ratio float64) bool {
-	if t.least {
-		return ratio >= t.bound
-	}
-	return ratio <= t.bound
-}
-
-func (t target) String() string {
-	if t.least {
-		return fmt.Sprintf("≥ %.2f", t.bound)
-	}
-	return fmt.Sprintf("≤ %.2f", t.bound)
-}
-
-// bounds makes targets of the four columns that have some; 0 stands for none.
-func bounds(least bool, c1, c64, c512, large64 float64) map[point]target {
-	all := make(map[point]target)
-	for p, b := range map[point]float64{
-		{smallResult, 1}: c1, {smallResult, 64}: c64, {smallResult, 512}: c512, {largeResult, 64}: large64,
-	} {
-		if b > 0 {
-			all[p] = target{b, least}
-		}
-	}
-	return all
-}
-
-func p50(f figures) float64        { return float64(f.P50) }
-func p99(f figures) float64        { return float64(f.P99) }
-func perSecond(f figures) float64  { return f.PerSecond }
-func cpuPerCall(f figures) float64 { return float64(f.CPUPerCall) }
-
-var lines = []line{
-	{wayAcross, "p50", p50, bounds(false, 1.15, 1.05, 1.05, 0.95)},
-	{wayAcross, "p99", p99, nil},
-	{wayAcross, "calls per second", perSecond, bounds(true, 0, 1.0, 1.0, 1.1)},
-	{wayAcross, "CPU per call", cpuPerCall, bounds(false, 1.15, 1.0, 1.0, 0.85)},
-	{wayLocal, "p50", p50, bounds(false, 0.35, 0.55, 0.55, 0.40)},
-	{wayLocal, "p99", p99, nil},
-	{wayLocal, "calls per second", perSecond, nil},
-	{wayLocal, "CPU per call", cpuPerCall, bounds(false, 0.35, 0.55, 0.55, 0.40)},
+func (c column) series(way string) series {
+	return c.Series[slices.IndexFunc(c.Series, func(s series) bool { return s.Way == way })]
 }
 
 // Bounds of what idle nodes cost.
@@ -120,11 +64,10 @@ const (
 
 // write prints the tables.
 func (r *report) write(w io.Writer) error {
-	if len(r.Columns) > 0 {
-		_ = r.ratios().Write(w, "")
-		_, _ = fmt.Fprintln(w)
-		_ = r.figures().Write(w, "")
-		_, _ = fmt.Fprintln(w)
+	for _, g := range groups {
+		if t := r.table(g); len(t.columns) > 0 {
+			t.write(w)
+		}
 	}
 	if r.Agents != nil {
 		r.Agents.write(w)
@@ -142,52 +85,12 @@ func (r *report) write(w io.Writer) error {
 	return err
 }
 
-func (r *report) ratios() load.Table {
-	t := load.Table{r.row("ours / bare relay", func(c column) string { return c.String() + " " })}
-	for _, l := range lines {
-		t = append(t, r.row(l.way+": "+l.figure, func(c column) string {
-			ratio := c.ratio(l.way, l.of)
-			bound, ok := l.targets[c.point]
-			if !ok {
-				return fmt.Sprintf("%.2f ", ratio)
-			}
-			return fmt.Sprintf("%.2f (%v)%s", ratio, bound, mark(bound.met(ratio)))
-		}))
-	}
-	return t
-}
-
 // mark flags what misses its target.
 func mark(met bool) string {
 	if met {
 		return " "
 	}
 	return "!"
-}
-
-func (r *report) figures() load.Table {
-	t := load.Table{r.row("", func(c column) string { return c.String() })}
-	for i, way := range ways {
-		add := func(name string, text func(figures) string) {
-			t = append(t, r.row(way+": "+name, func(c column) string { return text(c.Series[i].Overall) }))
-		}
-		add("p50", func(f figures) string { return micros(f.P50) })
-		add("p99", func(f figures) string { return micros(f.P99) })
-		add("calls per second", func(f figures) string { return fmt.Sprintf("%.0f", f.PerSecond) })
-		add("CPU per call", func(f figures) string { return micros(f.CPUPerCall) })
-		for k, part := range parts {
-			add("CPU, "+part, func(f figures) string { return micros(f.Parts[k]) })
-		}
-	}
-	return t
-}
-
-func (r *report) row(head string, cell func(column) string) []string {
-	row := []string{head}
-	for _, c := range r.Columns {
-		row = append(row, cell(c))
-	}
-	return row
 }
 
 func micros(d time.Duration) string {

@@ -20,10 +20,11 @@ func rounds(p50s ...int) []figures {
 	return all
 }
 
-func columnOf(p point, relay, across, local []figures) column {
+// columnOf makes a column of what each way of its group did.
+func columnOf(p point, of ...[]figures) column {
 	c := column{point: p}
-	for i, r := range [][]figures{relay, across, local} {
-		c.Series = append(c.Series, series{Way: ways[i], Rounds: r, Overall: overall(r, []time.Duration{r[0].P50, r[0].P99})})
+	for i, r := range of {
+		c.Series = append(c.Series, series{Way: groupOf(p.Group).ways[i], Rounds: r, Overall: overall(r, []time.Duration{r[0].P50, r[0].P99})})
 	}
 	return c
 }
@@ -55,11 +56,11 @@ func agentsOf(p50s ...int) *agentReport {
 func TestRatioIsTheMedianOfPairs(t *testing.T) {
 	t.Parallel()
 	// The machine is three times slower in the second round: the pairs do not notice, medians of each way would.
-	c := columnOf(point{smallResult, 64}, rounds(100, 300, 100), rounds(50, 150, 90), rounds(10, 30, 10))
-	if got := c.ratio(wayAcross, p50); got != 0.5 {
+	c := columnOf(at(groupUnary, smallResult, 64), rounds(100, 300, 100), rounds(50, 150, 90))
+	if got := c.ratio(wayUnary, wayRelay, figureP50.of); got != 0.5 {
 		t.Errorf("ratio %v, want 0.5", got)
 	}
-	if got := c.ratio(wayAcross, perSecond); got != 2 {
+	if got := c.ratio(wayUnary, wayRelay, perSecond); got != 2 {
 		t.Errorf("ratio %v, want 2", got)
 	}
 }
@@ -76,7 +77,7 @@ func TestMedian(t *testing.T) {
 
 func TestTargets(t *testing.T) {
 	t.Parallel()
-	most, least := target{0.95, false}, target{1.1, true}
+	most, least := atMost(0.95), atLeast(1.1)
 	if !most.met(0.95) || most.met(0.96) || !least.met(1.1) || least.met(1.09) {
 		t.Error("a bound is on the wrong side")
 	}
@@ -86,8 +87,11 @@ func TestReportIsATable(t *testing.T) {
 	t.Parallel()
 	r := report{Go: "go1.26", CPUs: 2, Duration: 200 * time.Second}
 	r.Columns = []column{
-		columnOf(point{smallResult, 1}, rounds(100, 100), rounds(120, 120), rounds(30, 30)),
-		columnOf(point{largeResult, 64}, rounds(900, 900), rounds(500, 500), rounds(400, 400)),
+		columnOf(at(groupStreams, smallResult, 1), rounds(110, 110), rounds(100, 100), rounds(120, 120), rounds(30, 30)),
+		columnOf(at(groupStreams, largeResult, 64), rounds(800, 800), rounds(900, 900), rounds(500, 500), rounds(400, 400)),
+		columnOf(at(groupUnary, smallResult, 64), rounds(100, 100), rounds(98, 98)),
+		columnOf(point{groupNodes, smallResult, 64, 100, 1}, rounds(100, 100), rounds(98, 98), rounds(70, 70)),
+		columnOf(point{groupNodes, smallResult, 64, 10_000, 1}, rounds(120, 120), rounds(130, 130), rounds(75, 75)),
 	}
 	r.Idle = &idle{
 		Nodes: 10_000, Connected: 2 * time.Second, Returned: 5 * time.Second, Retries: 3,
@@ -112,4 +116,30 @@ func TestReportIsATable(t *testing.T) {
 	if out.String() != string(want) {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
+}
+
+func TestEveryBarHasItsPlace(t *testing.T) {
+	t.Parallel()
+	for at := range bars {
+		checkPlace(t, at)
+	}
+	for at := range growths {
+		checkPlace(t, at)
+	}
+}
+
+// checkPlace looks for a cell in the tables that a whole run has.
+func checkPlace(t *testing.T, at cell) {
+	t.Helper()
+	way, base, _ := strings.Cut(at.row, " / ")
+	known := false
+	for _, p := range allPoints() {
+		known = known || p.Group == at.group && p.String() == at.column
+	}
+	for _, f := range allFigures {
+		if f.name == at.figure && known && len(groupOf(at.group).bases(way)) > 0 && (base == "" || groupOf(at.group).bases(way)[1] == base) {
+			return
+		}
+	}
+	t.Errorf("no table has %+v", at)
 }

@@ -41,9 +41,18 @@ func newAnswer(size int) (*answer, error) {
 	return &answer{append(tail, resultTail+"}"...)}, nil
 }
 
+// Around the text of a result.
+const (
+	textHead = `{"content":[{"type":"text","text":"`
+	textTail = `"}],"isError":false}`
+)
+
+// TextSize returns the size of a result whose text has size bytes.
+func TextSize(size int) int { return len(textHead) + size + len(textTail) }
+
 // newText makes an answer whose result is a text of size bytes.
 func newText(size int) *answer {
-	return &answer{[]byte(answerBody + `{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}],"isError":false}}`)}
+	return &answer{[]byte(answerBody + textHead + strings.Repeat("x", size) + textTail + "}")}
 }
 
 // small is the size up to which a copy is cheaper than a separate part of a write.

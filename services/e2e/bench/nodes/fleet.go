@@ -142,7 +142,8 @@ func (f *Fleet) await() error {
 	case <-timeout.C:
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		return fmt.Errorf("after %v %d of %d nodes are registered, %d have yet to be lost", patience, f.up, f.total, f.awaited)
+		err := fmt.Errorf("after %v %d of %d nodes are registered, %d have yet to be lost", patience, f.up, f.total, f.awaited)
+		return errors.Join(err, f.failed)
 	case <-f.ctx.Done():
 		return f.ctx.Err()
 	}

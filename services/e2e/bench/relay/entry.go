@@ -17,7 +17,7 @@ type Entry struct{ bus *nats.Conn }
 // NewEntry returns an Entry on a bus.
 func NewEntry(bus *nats.Conn) *Entry { return &Entry{bus} }
 
-// Register adds the one method, Relay/Call, to a server. It speaks the messages of ToolService, so that protobuf costs
+// Register adds Relay/Call and Relay/Calls to a server. They speak the messages of ToolService, so that protobuf costs
 // the same on both ways: of the Call only node_id, and arguments_json, which is the whole frame; of the Answer only
 // result_json, which is the whole answer frame.
 func (e *Entry) Register(s *grpc.Server) {
@@ -34,6 +34,7 @@ func (e *Entry) Register(s *grpc.Server) {
 				return e.call(ctx, call)
 			},
 		}},
+		Streams: []grpc.StreamDesc{{StreamName: callsDesc.StreamName, Handler: serveCalls, ServerStreams: true, ClientStreams: true}},
 	}, e)
 }
 

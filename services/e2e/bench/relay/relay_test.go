@@ -2,6 +2,8 @@ package relay_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net"
 	"net/http/httptest"
 	"strings"
@@ -95,6 +97,51 @@ func TestAnswersFindTheirCallers(t *testing.T) {
 		if err := callers.Wait(); err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
+	}
+}
+
+func TestAnswersOnAStreamFindTheirCalls(t *testing.T) {
+	t.Parallel()
+	holder := httptest.NewServer(relay.NewHolder(connect(t)))
+	t.Cleanup(holder.Close)
+	fleet := nodes.NewFleet()
+	t.Cleanup(fleet.Close)
+	plan := nodes.Plan{Addr: strings.TrimPrefix(holder.URL, "http://"), Dialect: nodes.Bare, Count: 3, PerUser: 10, First: 100} // others than the test above has
+	if err := errors.Join(fleet.Connect(plan, new(time.Duration)), fleet.Answer(5000, nil)); err != nil {
+		t.Fatal(err)
+	}
+	stream, err := relay.Calls(t.Context(), entry(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const count = 60
+	name := func(id int) string { return strings.Repeat("c", id) }
+	for id := 1; id <= count; id++ {
+		user, node := nodes.Name(plan.First+id%plan.Count, plan.PerUser)
+		call := &toolv1.Call{NodeId: user + "-" + node, ArgumentsJson: frame(name(id))}
+		if err := stream.Send(&toolv1.CallsRequest{Id: uint64(id), Action: &toolv1.CallsRequest_Start{Start: call}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seen := make(map[uint64]bool)
+	for range count {
+		r, err := stream.Recv()
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[r.GetId()] = true
+		if answer := string(r.GetAnswer().GetResultJson()); !strings.Contains(answer, `"id":"`+name(int(r.GetId()))+`"`) {
+			t.Errorf("call %d was answered with %.80s", r.GetId(), answer)
+		}
+	}
+	if len(seen) != count {
+		t.Errorf("%d of %d calls were answered", len(seen), count)
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Error(err)
+	}
+	if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
+		t.Errorf("the stream ended with %v", err)
 	}
 }
 
