@@ -38,6 +38,9 @@ compose-up: images ## start a cluster of containers on http://127.0.0.1:8080, an
 demo-scale: ## watch two gateways become five, and two again, under load (needs a Docker engine)
 	scripts/demo-scale.sh
 
+moves: ## move a node from pod to pod under load, 2,000 times, and reconcile what became of every call
+	TEST_MOVES=2000 go test -count=1 -v -run '^TestNoCallIsLostWhenANodeMoves$$' ./services/e2e/faults
+
 faults: ## restart, kill, pause and cut off each part of a cluster of containers under load (needs a Docker engine, root)
 	scripts/ci/faults.sh $(FAULTS)
 

@@ -14,12 +14,13 @@ kubernetes() {
   step 'Kubernetes, built' make k8s
   step 'Kubernetes' make k8s-test
 }
+moves() { step 'two thousand moves of a node' make moves; }
 fuzz() { step 'fuzz' make fuzz; }
 bench() { step 'benchmark' make bench; }
 
-[ $# -gt 0 ] || set -- bare faults scaling kubernetes fuzz bench
+[ $# -gt 0 ] || set -- bare faults moves scaling kubernetes fuzz bench
 for part; do
-  [[ $part =~ ^(bare|faults|scaling|kubernetes|fuzz|bench)$ ]] || { echo "nightly.sh: no step $part" >&2; exit 2; }
+  [[ $part =~ ^(bare|faults|moves|scaling|kubernetes|fuzz|bench)$ ]] || { echo "nightly.sh: no step $part" >&2; exit 2; }
 done
 machine
 for part; do "$part"; done

@@ -19,11 +19,12 @@ func (s Service) Bus() Bus {
 	case Gateway:
 		const node = "hecaton.node.*.*."
 		const reply, intake, peer = "hecaton.reply.*.*", "hecaton.intake.*.*", "hecaton.peer.*"
+		const gateways, gateway = "hecaton.gateway", "hecaton.gateway.*"
 		const web, topic = "hecaton.web.*", "hecaton.topic.*.*"
 		const events = "hecaton.event.node.*"
 		return Bus{
-			Publish:   []string{node + "call", node + "send", node + "cancel", node + "fence", reply, intake, peer, web, topic, inbox},
-			Subscribe: []string{node + "call holder", node + "send holder", node + "cancel", node + "fence", reply, intake, peer, web, topic, events, inbox},
+			Publish:   []string{node + "call", node + "control", gateways, gateway, reply, intake, peer, web, topic, inbox},
+			Subscribe: []string{node + "call holder", node + "control", gateways, gateway, reply, intake, peer, web, topic, events, inbox},
 		}
 	case NodeRegistry:
 		events := []string{"hecaton.event.node.*"}

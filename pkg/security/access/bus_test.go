@@ -26,7 +26,7 @@ var (
 
 	publishes = map[access.Service][]string{
 		access.Gateway: {
-			on + bus.SuffixCall, on + bus.SuffixSend, on + bus.SuffixCancel, on + bus.SuffixFence, bus.WebSubject("ana"),
+			on + bus.SuffixCall, on + bus.SuffixControl, bus.GatewaysSubject, bus.GatewaySubject(gateway), bus.WebSubject("ana"),
 			bus.ReplyPrefix(gateway) + "1z", bus.IntakePrefix(gateway) + "7", bus.PeerSubject(gateway), "_INBOX_gateway.a.b",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana")},
@@ -34,8 +34,8 @@ var (
 	}
 	hears = map[access.Service][]string{
 		access.Gateway: {
-			on + bus.SuffixCall + " " + bus.HolderQueue, on + bus.SuffixSend + " " + bus.HolderQueue, on + bus.SuffixCancel,
-			on + bus.SuffixFence, bus.WebSubject("ana"), bus.ReplyPrefix(gateway) + "*", bus.IntakePrefix(gateway) + "*",
+			on + bus.SuffixCall + " " + bus.HolderQueue, on + bus.SuffixControl, bus.GatewaysSubject, bus.GatewaySubject(gateway),
+			bus.WebSubject("ana"), bus.ReplyPrefix(gateway) + "*", bus.IntakePrefix(gateway) + "*",
 			bus.PeerSubject(gateway), bus.NodeEventSubject("ana"), bus.AllNodeEvents, "_INBOX_gateway.a.*",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana"), bus.AllNodeEvents},

@@ -13,13 +13,11 @@ const root = "hecaton."
 
 // The last tokens of a node's subjects.
 const (
-	SuffixCall   = "call"   // router → holder, queue group [HolderQueue]: a request frame
-	SuffixSend   = "send"   // any → holder, queue group [HolderQueue]: a frame that is no call
-	SuffixCancel = "cancel" // router → holder: a call id
-	SuffixFence  = "fence"  // new holder → old holder: an epoch and who has it
+	SuffixCall    = "call"    // any → holder, queue group [HolderQueue]: a request frame, or one that is no call
+	SuffixControl = "control" // router, new holder → holders: the end of a call, a fence
 )
 
-// HolderQueue is the queue group of [SuffixCall] and [SuffixSend]: even while two pods believe that they hold a node, a
+// HolderQueue is the queue group of [SuffixCall]: even while two pods believe that they hold a node, a
 // message reaches one of them.
 const HolderQueue = "holder"
 
@@ -60,6 +58,14 @@ func ReplyPrefix(gateway ids.GatewayID) string { return root + "reply." + Token(
 // IntakePrefix returns the start of the subjects on which a gateway takes requests that come in chunks.
 func IntakePrefix(gateway ids.GatewayID) string {
 	return root + "intake." + Token(string(gateway)) + "."
+}
+
+// GatewaysSubject reaches every gateway: which of them there are, and whether one of them has seen a call.
+const GatewaysSubject = root + "gateway"
+
+// GatewaySubject reaches one gateway, with what others answer to its question on [GatewaysSubject].
+func GatewaySubject(gateway ids.GatewayID) string {
+	return GatewaysSubject + "." + Token(string(gateway))
 }
 
 // PeerSubject asks a gateway where its peers can reach it.

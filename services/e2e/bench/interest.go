@@ -88,16 +88,14 @@ func subscribeAll(conn *nats.Conn, count int) (subscriptions int, mean float64, 
 	for i := range count {
 		user, node := nodes.Name(i, idlePerUser)
 		prefix := bus.NodePrefix(ids.Node{User: ids.UserID(user), Node: ids.NodeID(node)})
-		var e [4]error
+		var e [2]error
 		_, e[0] = conn.ChanQueueSubscribe(prefix+bus.SuffixCall, bus.HolderQueue, messages)
-		_, e[1] = conn.ChanQueueSubscribe(prefix+bus.SuffixSend, bus.HolderQueue, messages)
-		_, e[2] = conn.ChanSubscribe(prefix+bus.SuffixCancel, messages)
-		_, e[3] = conn.ChanSubscribe(prefix+bus.SuffixFence, messages)
+		_, e[1] = conn.ChanSubscribe(prefix+bus.SuffixControl, messages)
 		if err := errors.Join(e[:]...); err != nil {
 			return 0, 0, err
 		}
 		subscriptions += len(e)
-		for _, suffix := range []string{bus.SuffixCall, bus.SuffixSend, bus.SuffixCancel, bus.SuffixFence} {
+		for _, suffix := range []string{bus.SuffixCall, bus.SuffixControl} {
 			length += len(prefix + suffix)
 		}
 	}

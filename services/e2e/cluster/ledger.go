@@ -32,6 +32,7 @@ type Ledger struct {
 	executed map[int]int    // how often a node saw a number
 	ended    map[int]Ended
 	retries  map[string]int // by reason
+	lost     int            // attempts that the bus lost
 }
 
 // Number returns the number of a ledger's call.
@@ -82,6 +83,9 @@ func (l *Ledger) run(ctx context.Context, n int, enter Entry) {
 			l.retries = map[string]int{}
 		}
 		l.retries[got.Reason]++
+		if strings.Contains(got.Message, "lost on its way") {
+			l.lost++
+		}
 		l.mu.Unlock()
 		sleep.For(ctx, rand.N(10*time.Millisecond))
 	}
@@ -121,6 +125,13 @@ func (l *Ledger) Retries(reason string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.retries[reason]
+}
+
+// Lost returns how many attempts the bus lost on their way to the node, as their callers were told.
+func (l *Ledger) Lost() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
 }
 
 // Answered returns how many calls were answered so far.

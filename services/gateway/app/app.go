@@ -31,6 +31,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/holder"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/peer"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/witness"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/dialect"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/drain"
@@ -71,6 +72,7 @@ type App struct {
 	presence  *presence.Client
 	directory *directory.Directory
 	hub       *hub.Hub
+	witness   *witness.Witness
 	holder    *holder.Holder
 	router    *router.Router
 	counts    *metrics.Metrics
@@ -146,6 +148,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("orchestrators", a.startAgents, a.stopAgents)
 	g.Go("jwks", a.auth.Run, nil)
 	g.Add("links", a.startLinks, stop(func() { a.links.Close() }))
+	g.Add("witness", a.startWitness, stop(func() { a.witness.Close() }))
 	g.Add("holder", a.startHolder, stop(func() { a.holder.Close() }))
 	g.Add("directory", a.startDirectory, stop(func() { a.directory.Close() }))
 	g.Add("router", a.startRouter, stop(func() { a.router.Close() }))
@@ -205,9 +208,14 @@ func (a *App) startLimits(context.Context) error {
 	return nil
 }
 
+func (a *App) startWitness(context.Context) (err error) {
+	a.witness, err = witness.New(witness.Options{Gateway: a.id, Bus: a.bus, Logger: a.log})
+	return err
+}
+
 func (a *App) startHolder(context.Context) (err error) {
 	a.holder, err = holder.New(holder.Config{
-		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
+		Gateway: a.id, Bus: a.bus, Hub: a.hub, Registry: a.presence, Witness: a.witness, Links: a.links, MaxFrame: int(a.cfg.MaxFrame), Logger: a.log,
 		Attached: a.attached, Tracing: a.tracing,
 	})
 	return err
@@ -220,7 +228,7 @@ func (a *App) startDirectory(context.Context) (err error) {
 
 func (a *App) startRouter(context.Context) (err error) {
 	a.router, err = router.New(router.Config{
-		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.directory,
+		Gateway: a.id, Bus: a.bus, Local: a.holder, Directory: a.directory, Witness: a.witness,
 		MaxFrame: int(a.cfg.MaxFrame), MaxReply: int(a.cfg.MaxReply), CallEnded: a.counts.CallEnded, Tracing: a.tracing, Logger: a.log,
 	})
 	if err != nil {

@@ -6,8 +6,8 @@ const (
 	podNodes = 20_000
 	// full is the share of a processor that a process may use for its work at normal times.
 	full = 0.5
-	// subscriptions of a node: call, send, cancel, fence.
-	subscriptions = 4
+	// subscriptions of a node: call, control.
+	subscriptions = 2
 	// callsPerNode is calls per second and node: one every 100 seconds, as in the measurement.
 	callsPerNode = 0.01
 	// session is how long a node stays connected, in seconds: two hours.

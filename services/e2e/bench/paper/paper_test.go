@@ -78,11 +78,11 @@ func TestArithmetic(t *testing.T) {
 		// 20,000 × 10 KiB; 20,000 × 10 µs; + 200 calls a second × 1 ms.
 		"gateways": {"| gateways | nodes / 20,000 | 5 | 50 | 500 |", " | 195 MiB | 195 MiB | 195 MiB |", " | 0.20 | 0.20 | 0.20 |", " | 0.40 | 0.40 | 0.40 |"},
 		"presence": {" | 4,000 | 40,000 | 400,000 |", "| CPUs / 0.5, up | 1 | 4 | 40 |", "| nodes / 60 | 1,670 | 16,700 | 167,000 |", "+ 1 | 2 | 3 | 21 |"},
-		// A third of the nodes × 4 KiB, two thirds × 4 × 1 KiB: 4 KiB each.
-		"nats":  {" | 400,000 | 4,000,000 | 40,000,000 |", " | 391 MiB | 3.8 GiB | 38 GiB |", " | 1.3 s | 13 s | 3.0 min |"},
+		// A third of the nodes × 4 KiB, two thirds × 2 × 1 KiB: 2.67 KiB each.
+		"nats":  {" | 200,000 | 2,000,000 | 20,000,000 |", " | 260 MiB | 2.5 GiB | 21 GiB |", " | 0.7 s | 6.7 s | 89 s |"},
 		"churn": {" | 14 | 139 | 1,390 |", " | 42 | 417 | 4,170 |"},
-		// 5, 50, 500 gateways × 30 s; 1, 2.5, 25 of them at once; 400,000, 4 M, 40 M subscriptions × 2 × 5 µs.
-		"storms": {" | 2.5 min | 25 min | 4.2 h |", " | 2.5 min | 10 min | 10 min |", " | 1,000 | 2,500 | 25,000 |", " | 1,000 | 1,000 | 400 |", " | 4.0 s | 40 s | 6.7 min |"},
+		// 5, 50, 500 gateways × 30 s; 1, 2.5, 25 of them at once; 200,000, 2 M, 20 M subscriptions × 2 × 5 µs.
+		"storms": {" | 2.5 min | 25 min | 4.2 h |", " | 2.5 min | 10 min | 10 min |", " | 1,000 | 2,500 | 25,000 |", " | 1,000 | 1,000 | 400 |", " | 2.0 s | 20 s | 3.3 min |"},
 		"runs":   {" | 500 | 5,000 | 50,000 |"},
 	} {
 		for _, line := range lines {

@@ -107,8 +107,8 @@ func (f figures) natsRows() []row {
 	memory := func(n, s float64) float64 { return n/s*f.natsMemory + (n-n/s)*subscriptions*f.remoteMemory }
 	return []row{
 		{"NATS servers, a full mesh", "chosen", func(_, s float64) string { return number(s) }},
-		{"subscriptions, all known to every server", "nodes × 4", func(n, _ float64) string { return number(all(n)) }},
-		{"memory of each server", "nodes / servers × `m_nats` + the other nodes × 4 × `m_sub`", func(n, s float64) string { return size(memory(n, s)) }},
+		{"subscriptions, all known to every server", "nodes × 2", func(n, _ float64) string { return number(all(n)) }},
+		{"memory of each server", "nodes / servers × `m_nats` + the other nodes × 2 × `m_sub`", func(n, s float64) string { return size(memory(n, s)) }},
 		{"a server that starts hears", "subscriptions × (servers − 1) / servers × `b_sub`",
 			func(n, s float64) string { return size(all(n) * (s - 1) / s * f.came) }},
 		{"and is busy with that, on one CPU", "the same number × `cpu_sub`",
@@ -122,7 +122,7 @@ func (f figures) churnRows() []row {
 	return []row{
 		{"nodes that come, and that go, a second", "nodes / 7,200 s", func(n, _ float64) string { return number(moves(n)) }},
 		{"presence events a second", "× 3", func(n, _ float64) string { return number(moves(n) * events) }},
-		{"interest on each route", "× 4 × `b_sub`, came and went", func(n, _ float64) string {
+		{"interest on each route", "× 2 × `b_sub`, came and went", func(n, _ float64) string {
 			return size(moves(n)*subscriptions*(f.came+f.went)) + "/s"
 		}},
 		{"interest sent by all servers", "× (servers − 1)", func(n, s float64) string {
@@ -147,7 +147,7 @@ func (f figures) stormRows() []row {
 		{"CPUs: other gateways, registry, Redis", "× `come_…`, both", func(_, _ float64) string {
 			return f.moveCPU(drainRate, gateways) + ", " + f.moveCPU(drainRate, registry) + ", " + f.moveCPU(drainRate, redis)
 		}},
-		{"CPU of each NATS server", "× 4 × 2 × `cpu_sub`", func(_, _ float64) string {
+		{"CPU of each NATS server", "× 2 × 2 × `cpu_sub`", func(_, _ float64) string {
 			return fmt.Sprintf("%.2f", drainRate*subscriptions*2*f.remoteCPU)
 		}},
 		{"presence events a second meanwhile", "× 3", func(_, _ float64) string { return number(drainRate * events) }},
@@ -159,7 +159,7 @@ func (f figures) stormRows() []row {
 		}},
 		{"all nodes lost at once: CPU time of the registry", "nodes × `come_reg`, both", func(n, _ float64) string { return duration(lost(n, registry)) }},
 		{"of Redis, all shards", "nodes × `come_redis`, both", func(n, _ float64) string { return duration(lost(n, redis)) }},
-		{"of each NATS server", "nodes × 4 × 2 × `cpu_sub`", func(n, _ float64) string {
+		{"of each NATS server", "nodes × 2 × 2 × `cpu_sub`", func(n, _ float64) string {
 			return duration(n * subscriptions * 2 * f.remoteCPU)
 		}},
 	}

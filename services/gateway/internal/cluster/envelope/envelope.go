@@ -23,6 +23,8 @@ const (
 	headerEpoch  = "Hecaton-Epoch"
 	headerAsker  = "Hecaton-Asker"
 	headerClient = "Hecaton-Web"
+
+	headerControl = "Hecaton-Control"
 )
 
 // CallTemplate is the subject of calls as spans name it: without anybody's id.
@@ -85,6 +87,9 @@ func ParseCall(h nats.Header) (Call, error) {
 	c.Intake, err = parseIntake(h)
 	return c, err
 }
+
+// IsCall tells a call from a frame that is none, which comes to the same subject.
+func IsCall(m *nats.Msg) bool { return get(m.Header, headerCall) != "" }
 
 func parseEpoch(h nats.Header) (ids.Epoch, error) {
 	raw := get(h, headerEpoch)

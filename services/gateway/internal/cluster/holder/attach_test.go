@@ -18,6 +18,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/witness"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
@@ -70,8 +71,13 @@ func newPodAt(t *testing.T, url string) *pod {
 		t.Fatal(err)
 	}
 	p := &pod{t: t, user: ids.UserID(testkit.Prefix(t)), registry: &registry{}, accepted: make(chan *conn.Conn)}
+	id := ids.GatewayID(testkit.Prefix(t))
+	w, err := witness.New(witness.Options{Gateway: id, Bus: b, Logger: obs.OrDiscard(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.Holder, err = New(Config{
-		Gateway: ids.GatewayID(testkit.Prefix(t)), Bus: b, Hub: hub.New(), Registry: p.registry,
+		Gateway: id, Bus: b, Hub: hub.New(), Registry: p.registry, Witness: w,
 		Attached: func(time.Duration) {}, Logger: obs.OrDiscard(nil),
 	})
 	if err != nil {

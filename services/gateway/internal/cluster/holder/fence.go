@@ -12,6 +12,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
@@ -48,7 +49,7 @@ func parseRank(b []byte) (rank, error) {
 func (h *Holder) fence(ctx context.Context, n *hub.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, fenceTimeout)
 	defer cancel()
-	m, err := h.Bus.RequestWithContext(ctx, bus.NodePrefix(n.Key())+bus.SuffixFence, rank{n.Epoch(), h.Gateway}.append(nil))
+	m, err := h.Bus.RequestMsgWithContext(ctx, envelope.Control(bus.NodePrefix(n.Key())+bus.SuffixControl, envelope.Fence, rank{n.Epoch(), h.Gateway}.append(nil)))
 	switch {
 	case errors.Is(err, nats.ErrNoResponders):
 		return nil

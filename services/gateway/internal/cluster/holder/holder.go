@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/peer"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/witness"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 	Bus      *bus.Conn
 	Hub      *hub.Hub
 	Registry Registry
+	// Witness remembers which calls of other pods this pod has seen, and which it must not take any more.
+	Witness *witness.Witness
 	// Links take large answers past the bus; nil for none.
 	Links *peer.Links
 	// MaxFrame bounds a request frame, in bytes.
@@ -46,9 +49,10 @@ type Config struct {
 type Holder struct {
 	Config
 	messages chan *nats.Msg
-	barrier  chan chan struct{} // closed when what had come has been dispatched
-	intake   intake             // owned by the dispatcher
+	barrier  chan barrier
+	intake   intake // owned by the dispatcher
 	outbox   outbox
+	fresh    fresh // owned by the dispatcher
 
 	names keyLock // orders those who take the same name on this pod
 
@@ -69,7 +73,7 @@ func New(cfg Config) (*Holder, error) {
 	h := &Holder{
 		Config:    cfg,
 		messages:  make(chan *nats.Msg, inbox),
-		barrier:   make(chan chan struct{}),
+		barrier:   make(chan barrier),
 		interests: make(map[*hub.Node]*interest),
 		left:      make(map[ids.Node]*lingering),
 		fences:    make(map[*hub.Node][]*nats.Msg),
@@ -83,8 +87,11 @@ func New(cfg Config) (*Holder, error) {
 	cfg.Bus.OnReconnect(func() {
 		h.work.Go(func() { h.outbox.flush(h.life) })
 		h.work.Go(h.refence)
+		h.work.Go(h.probe)
 	})
 	h.work.Go(h.serve)
+	h.probe()
+	h.work.Go(h.keepFresh)
 	return h, nil
 }
 
@@ -103,11 +110,12 @@ func (h *Holder) serve() {
 		select {
 		case m := <-h.messages:
 			h.dispatch(m)
-		case done := <-h.barrier:
+		case b := <-h.barrier:
 			for len(h.messages) > 0 {
 				h.dispatch(<-h.messages)
 			}
-			close(done)
+			h.fresh.answered(b.asked)
+			close(b.done)
 		case <-h.life.Done():
 			return
 		}
@@ -119,15 +127,7 @@ func (h *Holder) serve() {
 func (h *Holder) settle() {
 	ctx, cancel := context.WithTimeout(h.life, fenceTimeout)
 	defer cancel()
-	if err := h.Bus.FlushWithContext(ctx); err != nil {
-		return // the bus is away, and with it who could be told
-	}
-	done := make(chan struct{})
-	select {
-	case h.barrier <- done:
-		<-done
-	case <-ctx.Done():
-	}
+	h.roundTrip(ctx) // fails where the bus is away, and with it who could be told
 }
 
 // provisional is the epoch of a node that connects while the registry is away.

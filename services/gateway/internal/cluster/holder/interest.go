@@ -12,15 +12,12 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 )
 
-// suffixes are a held node's subjects; the first ones are taken by one holder only.
-var suffixes = [4]string{bus.SuffixCall, bus.SuffixSend, bus.SuffixCancel, bus.SuffixFence}
-
-const queued = 2
-
-// interest is what this pod is subscribed to for a name, in the order of suffixes.
+// interest is what this pod is subscribed to for a name: two subscriptions, since each takes memory here and in every server
+// of the bus.
 type interest struct {
-	name ids.Node
-	subs [len(suffixes)]*nats.Subscription
+	name    ids.Node
+	calls   *nats.Subscription // one holder of several takes a message: two must not both pass it on
+	control *nats.Subscription // every holder takes it
 }
 
 const (
@@ -41,17 +38,10 @@ const (
 func (h *Holder) subscribe(ctx context.Context, n *hub.Node) {
 	in := &interest{name: n.Key()}
 	prefix := bus.NodePrefix(in.name)
-	var err error
-	for i, suffix := range suffixes {
-		var e error
-		if i < queued {
-			in.subs[i], e = h.Bus.ChanQueueSubscribe(prefix+suffix, bus.HolderQueue, h.messages)
-		} else {
-			in.subs[i], e = h.Bus.ChanSubscribe(prefix+suffix, h.messages)
-		}
-		err = errors.Join(err, e)
-	}
-	if err != nil { // only once the bus is closed for good
+	var first, second error
+	in.calls, first = h.Bus.ChanQueueSubscribe(prefix+bus.SuffixCall, bus.HolderQueue, h.messages)
+	in.control, second = h.Bus.ChanSubscribe(prefix+bus.SuffixControl, h.messages)
+	if err := errors.Join(first, second); err != nil { // only once the bus is closed for good
 		h.Logger.Error("a node's subjects could not be subscribed to", "error", err)
 	}
 	h.mu.Lock()
@@ -164,7 +154,7 @@ func (h *Holder) drop(in *interest) {
 	if in == nil {
 		return
 	}
-	for _, s := range in.subs {
+	for _, s := range []*nats.Subscription{in.calls, in.control} {
 		if s != nil {
 			h.Bus.Leave(s)
 		}

@@ -30,14 +30,25 @@ func (h *Holder) dispatch(m *nats.Msg) {
 	}
 	switch suffix {
 	case bus.SuffixCall:
-		h.called(key, m)
-	case bus.SuffixSend:
-		h.sent(key, m)
-	case bus.SuffixCancel:
-		id, reason, _ := strings.Cut(string(m.Data), " ")
-		h.Cancel(key, ids.CallID(id), reason)
-	case bus.SuffixFence:
+		if envelope.IsCall(m) {
+			h.called(key, m)
+		} else {
+			h.sent(key, m)
+		}
+	case bus.SuffixControl:
+		h.controlled(key, m)
+	}
+}
+
+func (h *Holder) controlled(key ids.Node, m *nats.Msg) {
+	switch kind := envelope.ControlOf(m); kind {
+	case envelope.Cancel:
+		id, reason := envelope.EndedCall(m)
+		h.Cancel(key, id, reason)
+	case envelope.Fence:
 		h.fenced(key, m)
+	default:
+		h.Logger.Warn("control message of an unknown kind", "kind", string(kind))
 	}
 }
 
@@ -63,8 +74,12 @@ func (h *Holder) called(key ids.Node, m *nats.Msg) {
 	})
 }
 
+// start begins a call of another pod at its node, unless it comes so late that its router may have been told that nobody has
+// seen it.
 func (h *Holder) start(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) {
-	if h.retired(key) || !h.Deliver(key, c, frame, sink) {
+	n := h.Hub.Find(key)
+	switch {
+	case n == nil, n.Retired.Load(), h.fresh.stale(time.Now()), !h.Witness.Take(c.ID), !h.Deliver(key, c, frame, sink):
 		sink.Done(nil, errNotHere())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
@@ -32,6 +33,7 @@ type Pending struct {
 	over   bool
 	queued bool
 	lapsed bool // the deadline passed while the call was queued
+	spoken bool // a holder has said that it has the call
 	heard  time.Time
 	timer  *time.Timer
 	chunks bus.Assembly
@@ -80,8 +82,7 @@ func (p *Pending) tell(reason string) {
 		p.r.Local.Cancel(p.key, p.id, reason)
 		return
 	}
-	data := append(append([]byte(p.id), ' '), reason...)
-	if err := p.r.Bus.Publish(bus.NodePrefix(p.key)+bus.SuffixCancel, data); err != nil {
+	if err := p.r.Bus.PublishMsg(envelope.EndCall(bus.NodePrefix(p.key)+bus.SuffixControl, p.id, reason)); err != nil {
 		p.r.Logger.Warn("the holder could not be told that a call is cancelled", "error", err)
 	}
 }
@@ -89,7 +90,7 @@ func (p *Pending) tell(reason string) {
 // Status implements [calls.Sink].
 func (p *Pending) Status(s calls.Status) {
 	p.mu.Lock()
-	p.heard = time.Now()
+	p.heard, p.spoken = time.Now(), true
 	if s != calls.Working {
 		p.queued = s == calls.Queued
 	}
@@ -103,7 +104,7 @@ func (p *Pending) Status(s calls.Status) {
 // Progress implements [calls.Sink].
 func (p *Pending) Progress(params []byte) {
 	p.mu.Lock()
-	p.heard = time.Now()
+	p.heard, p.spoken = time.Now(), true
 	over := p.over
 	p.mu.Unlock()
 	if !over {
@@ -163,7 +164,7 @@ func (p *Pending) finish() bool {
 // chunk takes an answer, or a part of one. Only the bus's own goroutine calls it.
 func (p *Pending) chunk(m *nats.Msg, limit int) {
 	p.mu.Lock()
-	p.heard = time.Now()
+	p.heard, p.spoken = time.Now(), true
 	p.mu.Unlock()
 	data, err := p.chunks.AddAgain(m, limit) // a holder that was cut off sends it again
 	switch {
@@ -184,14 +185,17 @@ func (p *Pending) upload(subject string) {
 	}
 }
 
-func (p *Pending) checkSilence(now time.Time, busUp bool) {
+// checkSilence ends the call where its holder has fallen silent. It reports whether the call may be one that no pod has seen.
+func (p *Pending) checkSilence(now time.Time, busUp bool) (doubtful bool) {
 	p.mu.Lock()
 	if !busUp {
 		p.heard = now
 	}
-	lost := now.Sub(p.heard) > silence
+	silent := now.Sub(p.heard)
+	doubtful = silent > doubt && !p.spoken && !p.over && !p.began.IsZero()
 	p.mu.Unlock()
-	if lost {
+	if silent > silence {
 		p.fail(errs.New(errs.HolderLost, "the pod that holds the node fell silent during the call"))
 	}
+	return doubtful && silent <= silence
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -17,6 +18,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/witness"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
@@ -24,6 +26,11 @@ import (
 const (
 	// silence is how long a holder may say nothing of an open call.
 	silence = 5 * time.Second
+	// doubt is after which silence the other pods are asked about a call that nobody has said to have. A holder says so after
+	// two to three seconds.
+	doubt = 3200 * time.Millisecond
+	// inquiry bounds the wait for their answers.
+	inquiry = 900 * time.Millisecond
 	// verdict is how long after its deadline a queued call waits for the holder to say that it was never sent.
 	verdict = 500 * time.Millisecond
 	// sweepEvery is how often silence is looked for.
@@ -54,12 +61,19 @@ type Directory interface {
 	Forget(ids.Node)
 }
 
+// Witness asks all pods whether one of them has seen calls of which nothing is heard. The slice it returns has a place for each call: true where
+// it is certain that none has, and none will.
+type Witness interface {
+	Unseen(ctx context.Context, calls []witness.Call) []bool
+}
+
 // Config is what a Router is made of.
 type Config struct {
 	Gateway   ids.GatewayID
 	Bus       *bus.Conn
 	Local     Local
 	Directory Directory
+	Witness   Witness
 	// MaxFrame bounds a request frame, MaxReply an answer that comes in chunks; in bytes.
 	MaxFrame, MaxReply int
 	// CallEnded is called at every call's end with its span, its error, nil where it was answered, and how long it took.
@@ -80,13 +94,17 @@ type Router struct {
 	closed  bool
 	idle    chan struct{} // closed once nothing is pending; nil until somebody waits for that
 
-	quit chan struct{}
+	inquiring atomic.Bool // pods are being asked about calls
+
+	life context.Context // ends with Close
+	end  context.CancelFunc
 	work sync.WaitGroup
 }
 
 // New returns a Router that listens for replies until Close.
 func New(cfg Config) (*Router, error) {
-	r := &Router{Config: cfg, prefix: bus.ReplyPrefix(cfg.Gateway), pending: make(map[uint64]*Pending), quit: make(chan struct{})}
+	r := &Router{Config: cfg, prefix: bus.ReplyPrefix(cfg.Gateway), pending: make(map[uint64]*Pending)}
+	r.life, r.end = context.WithCancel(context.Background())
 	var err error
 	if r.sub, err = cfg.Bus.Subscribe(r.prefix+"*", r.heard); err != nil {
 		return nil, err
@@ -100,7 +118,7 @@ func New(cfg Config) (*Router, error) {
 
 // Close ends what is still open, as lost, and stops listening.
 func (r *Router) Close() {
-	close(r.quit)
+	r.end()
 	r.work.Wait()
 	_ = r.sub.Unsubscribe()
 	r.refuse()
@@ -196,12 +214,21 @@ func (r *Router) sweep() {
 	defer tick.Stop()
 	for {
 		select {
-		case <-r.quit:
+		case <-r.life.Done():
 			return
 		case now := <-tick.C:
 			up := r.Bus.Up()
+			var doubtful []*Pending
 			for _, p := range r.all() {
-				p.checkSilence(now, up)
+				if p.checkSilence(now, up) {
+					doubtful = append(doubtful, p)
+				}
+			}
+			if len(doubtful) > 0 && r.inquiring.CompareAndSwap(false, true) {
+				r.work.Go(func() {
+					r.inquire(doubtful)
+					r.inquiring.Store(false)
+				})
 			}
 		}
 	}

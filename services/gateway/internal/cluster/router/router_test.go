@@ -3,6 +3,7 @@ package router
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/envelope"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/witness"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
@@ -32,7 +34,10 @@ type pod struct {
 	bound  string // the node of every session
 	choose func(*nodev1.ResolveNodeRequest) (*nodev1.ResolveNodeResponse, error)
 
+	unseen bool // what all pods say of calls that nobody has seen
+
 	mu        sync.Mutex
+	asked     []witness.Call
 	cancelled []string
 	ended     []errs.Reason
 }
@@ -75,6 +80,13 @@ func (p *pod) Session(context.Context, *nodev1.GetSessionRequest) (*nodev1.GetSe
 
 func (p *pod) Forget(ids.Node) {}
 
+func (p *pod) Unseen(_ context.Context, calls []witness.Call) []bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, calls...)
+	return slices.Repeat([]bool{p.unseen}, len(calls))
+}
+
 func (p *pod) count(_ trace.Span, err *errs.Error, _ time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +101,7 @@ func newRouter(t *testing.T, p *pod) (r *Router, elsewhere *bus.Conn) {
 	t.Helper()
 	here, elsewhere := connect(t), connect(t)
 	r, err := New(Config{
-		Gateway: ids.GatewayID(testkit.Prefix(t)), Bus: here, Local: p, Directory: p, MaxFrame: 1 << 10, MaxReply: 1 << 20,
+		Gateway: ids.GatewayID(testkit.Prefix(t)), Bus: here, Local: p, Directory: p, Witness: p, MaxFrame: 1 << 10, MaxReply: 1 << 20,
 		CallEnded: p.count, Logger: obs.OrDiscard(nil),
 	})
 	if err != nil {
@@ -208,7 +220,7 @@ func TestACallThatIsGivenUpIsTakenBack(t *testing.T) {
 	key := ids.Node{User: req.User, Node: "there"}
 	called, taken := make(chan struct{}), make(chan string, 1)
 	holder(t, b, key, bus.SuffixCall, func(*nats.Msg) { close(called) })
-	holder(t, b, key, bus.SuffixCancel, func(m *nats.Msg) { taken <- string(m.Data) })
+	holder(t, b, key, bus.SuffixControl, func(m *nats.Msg) { taken <- string(m.Data) })
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		<-called
@@ -239,7 +251,7 @@ func TestSend(t *testing.T) {
 	r, b := newRouter(t, &pod{here: "here"})
 	user := ids.UserID(testkit.Prefix(t))
 	heard := make(chan string, 1)
-	holder(t, b, ids.Node{User: user, Node: "there"}, bus.SuffixSend, func(m *nats.Msg) {
+	holder(t, b, ids.Node{User: user, Node: "there"}, bus.SuffixCall, func(m *nats.Msg) {
 		heard <- envelope.Asker(m) + " " + string(m.Data)
 		_ = b.PublishMsg(envelope.Reply(m.Reply, envelope.Sent, nil))
 	})

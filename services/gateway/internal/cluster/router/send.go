@@ -42,7 +42,7 @@ func (r *Router) Send(ctx context.Context, key ids.Node, data []byte, asker stri
 	if len(data) > r.Bus.MaxMessage() {
 		p.frame, intake = data, len(data)
 	}
-	m := envelope.Send(bus.NodePrefix(key)+bus.SuffixSend, data, asker, intake)
+	m := envelope.Send(bus.NodePrefix(key)+bus.SuffixCall, data, asker, intake)
 	m.Reply = reply
 	if err := r.Bus.PublishMsg(m); err != nil {
 		p.fail(errs.New(errs.BusUnavailable, "the bus cannot be reached: %w", err))

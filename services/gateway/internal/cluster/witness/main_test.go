@@ -1,0 +1,9 @@
+package witness
+
+import (
+	"testing"
+
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
