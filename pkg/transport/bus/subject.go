@@ -33,6 +33,17 @@ func WebSubject(user ids.UserID) string { return root + "web." + Token(string(us
 // say), id which one.
 func TopicSubject(kind, id string) string { return root + "topic." + Token(kind) + "." + Token(id) }
 
+// TopicID returns the id of a [TopicSubject]; empty for another subject.
+func TopicID(subject string) string {
+	rest, ok := strings.CutPrefix(subject, root+"topic.")
+	_, token, _ := strings.Cut(rest, ".")
+	id, err := Untoken(token)
+	if !ok || err != nil {
+		return ""
+	}
+	return id
+}
+
 // ParseNode splits one of a node's subjects into the node and what stands after [NodePrefix].
 func ParseNode(subject string) (n ids.Node, suffix string, err error) {
 	rest, _ := strings.CutPrefix(subject, root+"node.")

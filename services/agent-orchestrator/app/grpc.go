@@ -35,6 +35,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		agentv1.RegisterAgentServiceServer(s, a.api)
 		agentv1.RegisterToolboxServiceServer(s, a.toolbox)
 		agentv1.RegisterWorkspaceServiceServer(s, files)
+		agentv1.RegisterNameServiceServer(s, &grpcapi.Names{Store: a.store})
 	}
 	if a.listener != nil {
 		a.grpc, err = rpc.On(a.listener, register, opts...)

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"os"
@@ -230,6 +231,7 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	cfg.NATSURL = c.natsURL(access.Gateway)
 	cfg.RegistryAddr, cfg.OrchestratorAddr = c.registryTarget(), c.orchestratorTarget(i)
 	cfg.Auth.Mode = auth.Trusted
+	cfg.MCPKeys = config.Secret(base64.StdEncoding.EncodeToString([]byte("the key of MCP of these tests...")))
 	if !c.opts.Limits {
 		cfg.Limits = gateway.Config{}.Limits
 	}

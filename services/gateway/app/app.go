@@ -64,6 +64,7 @@ type App struct {
 	auth    *auth.Authenticator
 	spoken  []dialect.Dialect
 	pages   *webguard.Guard
+	version string
 
 	// Set while the parts start, in the order of Run.
 	bus       *bus.Conn
@@ -88,6 +89,7 @@ type App struct {
 	grpc      *rpc.Server
 	tools     *toolapi.Service
 	edge      *edge.Server
+	front     front
 
 	draining chan struct{} // closed when the drain begins
 	started  chan struct{} // closed when everything serves
@@ -101,7 +103,7 @@ func New(cfg Config, opts Options) (*App, error) {
 	log := obs.OrDiscard(opts.Logger).With("service", service, "pod", cfg.PodName)
 	self := obs.Pod{Service: service, Instance: cfg.PodName, Version: opts.Version}
 	a := &App{
-		cfg: cfg, id: ids.NewGatewayID(cfg.PodName), log: log, metrics: obs.NewRegistry(self),
+		cfg: cfg, version: opts.Version, id: ids.NewGatewayID(cfg.PodName), log: log, metrics: obs.NewRegistry(self),
 		ready: lifecycle.NewReady("started"), hub: hub.New(),
 		draining: make(chan struct{}), started: make(chan struct{}),
 		budget: frame.NewBudget(int64(cfg.InFlight)),
@@ -154,6 +156,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("router", a.startRouter, stop(func() { a.router.Close() }))
 	g.Add("peers", a.startPeers, a.stopPeers)
 	g.Add("fanout", a.startFanout, stop(func() { a.fanout.Close() }))
+	g.Add("mcp", a.startMCP, stop(func() { a.front.close() }))
 	g.Add("pulse", a.startPulse, stop(func() { a.pulse.Close() }))
 	g.Add("dialects", a.startDialects, stop(func() { a.dialects.Close() }))
 	rpc.AddTo(g, a.listenGRPC, func() { a.tools.Wait() })
@@ -267,7 +270,11 @@ func (a *App) listenEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	parts := []edge.Routes{a.dialects, api, docs, &resource.API{Auth: a.auth}}
+	front, err := a.mcpAPI()
+	if err != nil {
+		return err
+	}
+	parts := []edge.Routes{a.dialects, api, docs, &resource.API{Auth: a.auth}, front}
 	if a.agents != nil {
 		agents, err := a.agentAPI()
 		if err != nil {

@@ -39,6 +39,8 @@ type Config struct {
 	Log       obs.LogConfig
 	Trace     obs.TraceConfig
 
+	MCPKeys config.Secret `conf:"mcp-keys" env:"MCP_KEYS" help:"keys that seal the sessions of MCP clients, the same at all gateways: each 32 bytes in base64, separated by commas; the first seals, all open. Where empty, each pod makes its own, and its sessions are known to it alone"`
+
 	MaxFrame       config.Size   `conf:"max-frame" env:"MAX_FRAME" default:"10MiB" help:"largest frame in either direction"`
 	MaxReply       config.Size   `conf:"max-reply" env:"MAX_REPLY" default:"32MiB" help:"largest answer that crosses pods in parts"`
 	WriteQueue     config.Size   `conf:"write-queue" env:"WRITE_QUEUE" default:"16MiB" help:"bytes that may wait for one client that reads slowly"`

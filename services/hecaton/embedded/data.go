@@ -31,7 +31,7 @@ var ErrDataInUse = errors.New("another cluster uses it")
 // data is a data directory in use.
 type data struct {
 	database, files config.Secret
-	key             config.Secret
+	key, mcpKey     config.Secret
 	lock            *os.File
 	temp            string // to remove at the end; "" where the directory stays
 }
@@ -69,7 +69,10 @@ func (d *data) open(dir string) (err error) {
 	}
 	d.database = fileURL("sqlite", filepath.Join(dir, "hecaton.db"))
 	d.files = fileURL("file", filepath.Join(dir, "workspace"))
-	d.key, err = secretKey(filepath.Join(dir, "secret.key"))
+	if d.key, err = secretKey(filepath.Join(dir, "secret.key")); err != nil {
+		return err
+	}
+	d.mcpKey, err = secretKey(filepath.Join(dir, "mcp.key"))
 	return err
 }
 
@@ -93,7 +96,7 @@ func fileURL(scheme, path string) config.Secret {
 	return config.Secret((&url.URL{Scheme: scheme, Path: path}).String())
 }
 
-// secretKey reads the key that seals users' secrets, and creates it if there is none. The file is written atomically.
+// secretKey reads a key that seals, and creates it if there is none. The file is written atomically.
 func secretKey(path string) (config.Secret, error) {
 	raw, err := os.ReadFile(path)
 	if err == nil {

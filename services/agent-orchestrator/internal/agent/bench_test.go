@@ -8,10 +8,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"

@@ -11,9 +11,9 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/process/options"
+	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
 )

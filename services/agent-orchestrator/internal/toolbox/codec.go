@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
 )
 
 // page is where users come back to.

@@ -40,6 +40,8 @@ const (
 	RunSettings Purpose = "run settings"
 	ToolSecrets Purpose = "tool secrets"
 	OAuthState  Purpose = "oauth state"
+	MCPSession  Purpose = "mcp session"
+	MCPState    Purpose = "mcp request state"
 )
 
 type key struct {

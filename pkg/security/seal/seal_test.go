@@ -8,7 +8,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/seal"
+	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 )
 
 func box(t *testing.T, keys ...config.Secret) *seal.Box {

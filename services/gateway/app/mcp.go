@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/security/auth"
+	"github.com/hecaton-dev/hecaton/pkg/security/seal"
+	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/changes"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/devices"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/relay"
+)
+
+// front is what the front door for MCP clients has running.
+type front struct {
+	relay   *relay.Relay
+	changes *changes.Feed
+}
+
+func (a *App) startMCP(context.Context) error {
+	a.front = front{relay: relay.New(a.bus, a.log), changes: changes.New(a.bus, a.presence, a.log)}
+	return nil
+}
+
+func (f *front) close() {
+	f.relay.Close()
+	f.changes.Close()
+}
+
+// mcpAPI returns the front door.
+func (a *App) mcpAPI() (*mcp.API, error) {
+	box, err := a.mcpBox()
+	if err != nil {
+		return nil, err
+	}
+	book := names.NewBook(nil)
+	if a.agents != nil {
+		book = names.NewBook(nameKeeper{agentv1.NewNameServiceClient(a.agents)})
+	}
+	return mcp.New(mcp.Config{
+		Auth: a.auth, Limits: a.limits, Sources: []catalogue.Source{devices.New(a.presence, a.router, book)}, Box: box,
+		Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams, MaxBody: int64(a.cfg.MaxFrame) + headroom,
+		Version: a.version, Logger: a.log,
+	}), nil
+}
+
+// mcpBox seals what MCP clients carry. Without keys the pod has one of its own.
+func (a *App) mcpBox() (*seal.Box, error) {
+	keys := a.cfg.MCPKeys.Keys()
+	if len(keys) == 0 {
+		a.log.Warn("MCP_KEYS is not set: sessions of MCP clients are known to this pod alone, until it ends; give all gateways the same key")
+		keys = []config.Secret{seal.NewKey()}
+	}
+	return seal.New(keys...)
+}
+
+// nameKeeper asks the orchestrators.
+type nameKeeper struct{ client agentv1.NameServiceClient }
+
+// ClaimNames implements [names.Keeper].
+func (k nameKeeper) ClaimNames(ctx context.Context, user ids.UserID, claims []names.Binding) ([]names.Binding, error) {
+	req := &agentv1.ClaimNamesRequest{Names: make([]*agentv1.NameBinding, len(claims))}
+	for i, c := range claims {
+		req.Names[i] = &agentv1.NameBinding{Name: c.Name, NodeId: string(c.Node), Tool: c.Tool}
+	}
+	resp, err := k.client.ClaimNames(auth.OnBehalf(ctx, user), req)
+	return bindings(resp.GetNames()), err
+}
+
+// ListNames implements [names.Keeper].
+func (k nameKeeper) ListNames(ctx context.Context, user ids.UserID) ([]names.Binding, error) {
+	resp, err := k.client.ListNames(auth.OnBehalf(ctx, user), &agentv1.ListNamesRequest{})
+	return bindings(resp.GetNames()), err
+}
+
+func bindings(list []*agentv1.NameBinding) []names.Binding {
+	out := make([]names.Binding, len(list))
+	for i, n := range list {
+		out[i] = names.Binding{Name: n.GetName(), Owner: names.Owner{Node: ids.NodeID(n.GetNodeId()), Tool: n.GetTool()}}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/session"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
+)
+
+// asker returns how a call asks its person. In the stateless revision the call ends with the question, and is made again with the
+// answer; in a session the question goes down the call's stream, and the answer comes in as a POST, at any pod.
+func (q *query) asker(p *params) func(context.Context, catalogue.Question) (catalogue.Answer, error) {
+	if q.stateless() {
+		return func(_ context.Context, question catalogue.Question) (catalogue.Answer, error) {
+			return q.answered(p, question)
+		}
+	}
+	return q.elicit
+}
+
+// answered returns the answer that a call brings, or the error that ends it with the question.
+func (q *query) answered(p *params, question catalogue.Question) (catalogue.Answer, error) {
+	if elicitation := wire.Member(q.msg.Meta.Capabilities, "elicitation"); !jsonrpc.IsObject(elicitation) {
+		return catalogue.Answer{}, catalogue.ErrCannotAsk
+	}
+	again := &catalogue.Asked{Question: question}
+	response := wire.Member(p.responses, question.Key)
+	if !jsonrpc.IsObject(response) || p.requestState == nil {
+		return catalogue.Answer{}, again
+	}
+	st, err := q.api.sealer.OpenState(q.from.User, string(jsonrpc.Text(p.requestState)), p.name, p.arguments)
+	if err != nil {
+		return catalogue.Answer{}, errState
+	}
+	if st.Key != question.Key {
+		return catalogue.Answer{}, again
+	}
+	return readAnswer(response), nil
+}
+
+var errState = errors.New("requestState is not that of this call, or has expired")
+
+func readAnswer(result []byte) catalogue.Answer {
+	return catalogue.Answer{Action: jsonrpc.StringMember(result, "action"), Content: wire.Member(result, "content")}
+}
+
+// question is the result that asks.
+func (q *query) question(p *params, question catalogue.Question) catalogue.Result {
+	state, err := q.api.sealer.SealState(q.from.User, session.State{Tool: p.name, Digest: session.Digest(p.arguments), Key: question.Key})
+	if err != nil {
+		return failure(err)
+	}
+	b := append(jsonrpc.AppendString([]byte(`"inputRequests":{`), question.Key), `:{"method":"elicitation/create","params":`...)
+	b = append(appendElicitation(b, question), `}},"requestState":"`...)
+	return catalogue.Result{Type: "input_required", Members: [][]byte{append(append(b, state...), '"')}}
+}
+
+// appendElicitation appends the params of an elicitation/create.
+func appendElicitation(b []byte, question catalogue.Question) []byte {
+	b = jsonrpc.AppendString(append(b, `{"mode":"form","message":`...), question.Message)
+	return append(append(append(b, `,"requestedSchema":`...), question.Schema...), '}')
+}
+
+// elicit asks in a session.
+func (q *query) elicit(ctx context.Context, question catalogue.Question) (catalogue.Answer, error) {
+	if !q.session.Elicits || q.version == wire.V20250326 {
+		return catalogue.Answer{}, catalogue.ErrCannotAsk
+	}
+	id := strconv.Quote("ask-" + strings.ToLower(rand.Text()))
+	answers, leave := q.api.Relay.Await(ctx, q.session.Name, []byte(id))
+	defer leave()
+	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"elicitation/create","params":`...)
+	if q.version == wire.V20250618 { // has no modes
+		b = jsonrpc.AppendString(append(b, `{"message":`...), question.Message)
+		b = append(append(append(b, `,"requestedSchema":`...), question.Schema...), '}')
+	} else {
+		b = appendElicitation(b, question)
+	}
+	q.out.event(append(b, '}'))
+	select {
+	case result := <-answers:
+		if result == nil { // an error, or a client that cannot after all
+			return catalogue.Answer{}, catalogue.ErrCannotAsk
+		}
+		return readAnswer(result), nil
+	case <-ctx.Done():
+		return catalogue.Answer{}, ctx.Err()
+	}
+}

@@ -1,0 +1,63 @@
+package devices
+
+import (
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+)
+
+// definition is what is said of a tool.
+type definition struct {
+	members  []byte // of an MCP tool object, but for its name
+	readOnly bool
+	timeout  time.Duration
+}
+
+// define says of a device's tool what can be said where the device names it and no more.
+func define(n *nodev1.Node, tool, name string) definition {
+	about := "Runs the tool " + quoted(tool) + " of " + describe(n) + "."
+	b := jsonrpc.AppendString([]byte(`"description":`), about+binding(n, tool, name))
+	return definition{members: append(b, `,"inputSchema":{"type":"object"}`...)}
+}
+
+// binding says what a name stands for.
+func binding(n *nodev1.Node, tool, name string) string {
+	if name == tool {
+		return " The name " + name + " always means this device, also while it is away."
+	}
+	return " The name always means this tool of node " + quoted(n.GetInfo().GetNodeId()) + "."
+}
+
+// describe says which device it is, in words of its own choosing, shortened to one line.
+func describe(n *nodev1.Node) string {
+	info := n.GetInfo()
+	kind := "the desktop"
+	if info.GetNodeType() == nodev1.NodeType_NODE_TYPE_EXTENSION {
+		kind = "the browser"
+	}
+	about := kind + " " + quoted(info.GetNodeName()) + " (node " + quoted(info.GetNodeId())
+	if os := strings.TrimSpace(line(info.GetOs() + " " + info.GetOsVersion())); os != "" {
+		about += ", " + os
+	}
+	return about + ")"
+}
+
+func quoted(s string) string { return `"` + line(s) + `"` }
+
+// line returns a short text of a device's on one line.
+func line(s string) string {
+	const most = 80
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
+			return ' '
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,151 @@
+package names
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+)
+
+// Owner is the tool of a device that a name means.
+type Owner struct {
+	Node ids.NodeID
+	Tool string
+}
+
+// Binding is a name and whom it belongs to, for ever.
+type Binding struct {
+	Name string
+	Owner
+}
+
+// Keeper keeps bindings (the orchestrators).
+type Keeper interface {
+	// ClaimNames binds the names that are free, and returns the bindings that hold of all that were given.
+	ClaimNames(ctx context.Context, user ids.UserID, claims []Binding) ([]Binding, error)
+	// ListNames returns all bindings of a user.
+	ListNames(ctx context.Context, user ids.UserID) ([]Binding, error)
+}
+
+const (
+	// maxUsers bounds the users whose bindings are remembered.
+	maxUsers = 10_000
+	// askLimit is how long a question to the keeper may take: tools have long names without it.
+	askLimit = 2 * time.Second
+	// pause is how long a keeper that failed is not asked again.
+	pause = time.Second
+)
+
+// Book remembers bindings. What it remembers is never wrong, since bindings do not change. It is safe for concurrent use.
+type Book struct {
+	keeper Keeper // nil for none
+
+	mu     sync.Mutex
+	users  map[ids.UserID]map[string]Owner
+	failed time.Time
+}
+
+// NewBook returns an empty Book; without a keeper it gives no short names.
+func NewBook(k Keeper) *Book { return &Book{keeper: k, users: make(map[ids.UserID]map[string]Owner)} }
+
+// Owner returns whom a name belongs to, as far as it is remembered.
+func (b *Book) Owner(user ids.UserID, name string) (Owner, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	o, ok := b.users[user][name]
+	return o, ok
+}
+
+// Ask is Owner for a name that is not remembered: another pod may have bound it.
+func (b *Book) Ask(ctx context.Context, user ids.UserID, name string) (Owner, bool) {
+	if b.asks() {
+		ctx, cancel := context.WithTimeout(ctx, askLimit)
+		defer cancel()
+		list, err := b.keeper.ListNames(ctx, user)
+		b.remember(user, list, err)
+	}
+	return b.Owner(user, name)
+}
+
+// Names returns the name under which each of a user's tools is listed: its short one, where that is bound to it, else its long one.
+// offers are all the tools of all devices that are connected.
+func (b *Book) Names(ctx context.Context, user ids.UserID, offers []Owner) []string {
+	listed, claims := b.listed(user, offers)
+	if len(claims) == 0 || !b.asks() {
+		return listed
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	held, err := b.keeper.ClaimNames(ctx, user, claims)
+	b.remember(user, held, err)
+	listed, _ = b.listed(user, offers)
+	return listed
+}
+
+// listed returns the names of offers by what is remembered, and what to claim for them.
+func (b *Book) listed(user ids.UserID, offers []Owner) (names []string, claims []Binding) {
+	have := make(map[string]int, len(offers)) // devices that have a tool of that name
+	for _, o := range offers {
+		have[o.Tool]++
+	}
+	names = make([]string, len(offers))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	known := b.users[user]
+	for i, o := range offers {
+		names[i] = Long(o.Node, o.Tool)
+		if _, ok := known[names[i]]; !ok {
+			claims = append(claims, Binding{names[i], o})
+		}
+		if !Short(o.Tool) {
+			continue
+		}
+		owner, bound := known[o.Tool]
+		switch {
+		case owner == o:
+			names[i] = o.Tool
+		case !bound && have[o.Tool] == 1:
+			claims = append(claims, Binding{o.Tool, o})
+		}
+	}
+	return names, claims
+}
+
+// asks reports whether the keeper is to be asked now.
+func (b *Book) asks() bool {
+	if b.keeper == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return time.Since(b.failed) > pause
+}
+
+func (b *Book) remember(user ids.UserID, list []Binding, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err != nil {
+		b.failed = time.Now()
+		return
+	}
+	known := b.users[user]
+	if known == nil {
+		b.forget()
+		known = make(map[string]Owner, len(list))
+		b.users[user] = known
+	}
+	for _, l := range list {
+		known[l.Name] = l.Owner
+	}
+}
+
+// forget makes room for one user. It is called with mu held.
+func (b *Book) forget() {
+	for user := range b.users {
+		if len(b.users) < maxUsers {
+			return
+		}
+		delete(b.users, user)
+	}
+}
