@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
@@ -214,19 +215,20 @@ func heartbeat(tasks int) []byte {
 var pong = []byte(`{"type":"pong"}`)
 
 // register returns the register message; what is not known is left to the gateway's defaults.
-func register(o Options, tools []string) ([]byte, error) {
+func register(o Options, tools []string, defs []tooldef.Definition) ([]byte, error) {
 	return encode(struct {
-		Type       string   `json:"type"`
-		NodeID     string   `json:"node_id"`
-		NodeName   string   `json:"node_name,omitempty"`
-		NodeType   Kind     `json:"node_type"`
-		OS         string   `json:"os,omitempty"`
-		OSVersion  string   `json:"os_version,omitempty"`
-		AppVersion string   `json:"app_version,omitempty"`
-		Features   []string `json:"capabilities"`
-		Tools      []string `json:"available_tools"`
-		MaxTasks   int      `json:"max_concurrent_tasks"`
-	}{"register", o.NodeID, o.Name, o.Kind, o.OS, o.OSVersion, o.AppVersion, o.Capabilities, tools, o.MaxConcurrentTasks})
+		Type       string               `json:"type"`
+		NodeID     string               `json:"node_id"`
+		NodeName   string               `json:"node_name,omitempty"`
+		NodeType   Kind                 `json:"node_type"`
+		OS         string               `json:"os,omitempty"`
+		OSVersion  string               `json:"os_version,omitempty"`
+		AppVersion string               `json:"app_version,omitempty"`
+		Features   []string             `json:"capabilities"`
+		Tools      []string             `json:"available_tools"`
+		Defs       []tooldef.Definition `json:"tools,omitempty"`
+		MaxTasks   int                  `json:"max_concurrent_tasks"`
+	}{"register", o.NodeID, o.Name, o.Kind, o.OS, o.OSVersion, o.AppVersion, o.Capabilities, tools, defs, o.MaxConcurrentTasks})
 }
 
 // encode is json.Marshal without the escapes that only HTML needs.

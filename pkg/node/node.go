@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
 )
 
@@ -27,6 +28,7 @@ type Node struct {
 	// Written by Handle, static once Run has begun. names keeps the order in which tools are announced.
 	tools map[string]Handler
 	names []string
+	defs  []tooldef.Definition
 
 	ran atomic.Bool
 }
@@ -74,6 +76,17 @@ func (n *Node) Handle(tool string, h Handler) {
 	}
 	n.tools[tool] = h
 	n.names = append(n.names, tool)
+}
+
+// Describe offers a tool with a definition, for the models and clients that choose among tools. Like Handle it panics on a mistake
+// in the program: a definition that gateways refuse ([tooldef.Check]).
+func (n *Node) Describe(def tooldef.Definition, h Handler) {
+	checked, err := tooldef.Check(def.Append(nil))
+	if err != nil {
+		panic(fmt.Sprintf("node: the definition of the tool %q %v", def.Name, err))
+	}
+	n.Handle(def.Name, h)
+	n.defs = append(n.defs, checked)
 }
 
 // Connected returns a channel that is closed once the node is connected, at once where it is. After a connection was

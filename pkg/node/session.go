@@ -46,7 +46,7 @@ func (s *session) run(ctx context.Context) error {
 		goroutines.Wait()
 	}()
 
-	hello, err := register(s.node.opts, s.node.names)
+	hello, err := register(s.node.opts, s.node.names, s.node.defs)
 	if err != nil {
 		return fmt.Errorf("encode register: %w", err)
 	}

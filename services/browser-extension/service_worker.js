@@ -35,8 +35,7 @@ async function prepare() {
   const current = await settings.loadForNode();
   const target = socketTarget(current);
   if (!target) return null;
-  const names = TOOLS.map((tool) => tool.name);
-  return { ...target, register: registerFrame(current, await readPlatform(), names, MAX_CONCURRENT_TASKS) };
+  return { ...target, register: registerFrame(current, await readPlatform(), TOOLS, MAX_CONCURRENT_TASKS) };
 }
 
 function handleFrame(frame, send) {

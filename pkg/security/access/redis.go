@@ -21,11 +21,11 @@ func (s Service) Redis() Redis {
 		return Redis{
 			Keys: []string{
 				"hecaton:{*}:nodes", "hecaton:{*}:node:*", "hecaton:{*}:epoch:*", "hecaton:{*}:session:*", "hecaton:{*}:last",
-				"hecaton:{*}:gone", "hecaton:{*}:use", "hecaton:users", "hecaton:gateways", "hecaton:gateway:*",
+				"hecaton:{*}:gone", "hecaton:{*}:tools", "hecaton:{*}:use", "hecaton:users", "hecaton:gateways", "hecaton:gateway:*",
 			},
 			Commands: append([]string{
 				"evalsha", "script|load", "time", "exists", "get", "set", "del", "pexpire", "pexpireat",
-				"hget", "hmget", "hgetall", "hset", "hdel",
+				"hget", "hmget", "hgetall", "hkeys", "hexists", "hset", "hdel",
 				"zadd", "zcard", "zcount", "zrange", "zrangebyscore", "zrem", "zremrangebyscore", "zscore",
 			}, connecting...),
 		}

@@ -35,6 +35,11 @@ func (c *Client) BindSession(ctx context.Context, req *toolv1.BindSessionRequest
 	return ask(ctx, c, toolv1.ToolServiceClient.BindSession, req)
 }
 
+// GetTools returns the definitions that one of a user's nodes gave of its tools; NotFound where there are none any more.
+func (c *Client) GetTools(ctx context.Context, req *toolv1.GetToolsRequest) (*toolv1.GetToolsResponse, error) {
+	return ask(ctx, c, toolv1.ToolServiceClient.GetTools, req)
+}
+
 // ask sends a request to one gateway after the other until one answers, for at most Patience.Unavailable. Repeating one of
 // these requests does no harm.
 func ask[Q, A any](ctx context.Context, c *Client, rpc func(toolv1.ToolServiceClient, context.Context, Q, ...grpc.CallOption) (A, error), q Q) (A, error) {

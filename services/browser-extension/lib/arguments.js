@@ -5,6 +5,7 @@ import { ArgumentError } from './errors.js';
  * @property {'string'|'boolean'|'integer'} type
  * @property {boolean} [required]
  * @property {boolean} [nonEmpty] of a string
+ * @property {string} [description] for the models that choose it
  */
 
 const CHECKS = {
@@ -14,7 +15,7 @@ const CHECKS = {
 };
 
 /** The argument that every tool takes which works on a tab. */
-export const TAB_ID = { type: 'integer' };
+export const TAB_ID = { type: 'integer', description: 'The tab, as list_tabs names it; the active one where this is left out' };
 
 /**
  * Checks a call's arguments. Names that the tool does not know are refused: a misspelt tabId that went unnoticed would

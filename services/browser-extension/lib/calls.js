@@ -9,6 +9,9 @@ const MAX_WAITING = 64;
 /**
  * @typedef {object} Tool
  * @property {string} name
+ * @property {string} title for people
+ * @property {string} description for models
+ * @property {boolean} readOnly whether it changes nothing
  * @property {Record<string, import('./arguments.js').ArgumentSpec>} parameters
  * @property {(args: object, signal: AbortSignal) => Promise<object>} run returns the JSON-RPC result
  */

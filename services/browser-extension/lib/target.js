@@ -1,3 +1,5 @@
+import { definition } from './definition.js';
+
 /**
  * Where to connect: docs/protocols/zeus-nodes.md#endpoints.
  *
@@ -18,7 +20,7 @@ export function socketTarget({ server, user_id: user, node_id: node, token }) {
  *
  * @param {import('./settings.js').Settings} settings
  * @param {{os: string, osVersion: string, browser: string, version: string}} platform
- * @param {string[]} tools
+ * @param {import('./calls.js').Tool[]} tools
  * @param {number} limit max_concurrent_tasks
  */
 export function registerFrame(settings, platform, tools, limit) {
@@ -31,7 +33,8 @@ export function registerFrame(settings, platform, tools, limit) {
     os_version: platform.osVersion,
     app_version: platform.version,
     capabilities: ['browser_control', 'screenshot'],
-    available_tools: tools,
+    available_tools: tools.map((tool) => tool.name),
+    tools: tools.map(definition),
     max_concurrent_tasks: limit,
   };
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SettingsStore } from '../lib/settings.js';
+import { definition } from '../lib/definition.js';
+import { TOOLS } from '../tools/index.js';
 import { registerFrame, socketTarget } from '../lib/target.js';
 import { FakeStorage } from './fakes.js';
 
@@ -60,9 +62,29 @@ test('without server or user there is nowhere to go', () => {
   assert.equal(socketTarget({ ...settings, user_id: '' }), null);
 });
 
+test('every tool is described', () => {
+  for (const tool of TOOLS) {
+    const { name, title, description, inputSchema, annotations } = definition(tool);
+    assert.ok(name && title && description && typeof annotations.readOnlyHint === 'boolean', name);
+    for (const [argument, schema] of Object.entries(inputSchema.properties)) {
+      assert.ok(schema.type && (schema.description || argument === 'text'), `${name}.${argument}`);
+    }
+  }
+});
+
 test("register has the protocol's fields", () => {
   const platform = { os: 'Linux', osVersion: '6.1', browser: 'Chromium', version: '1.0.0' };
-  assert.deepEqual(registerFrame(settings, platform, ['click'], 3), {
+  const click = {
+    name: 'click',
+    title: 'Click',
+    description: 'Clicks an element.',
+    readOnly: false,
+    parameters: {
+      selector: { type: 'string', required: true, nonEmpty: true, description: 'A CSS selector' },
+      tabId: { type: 'integer' },
+    },
+  };
+  assert.deepEqual(registerFrame(settings, platform, [click], 3), {
     type: 'register',
     node_id: 'ext_001',
     node_name: 'Chromium on Linux',
@@ -72,6 +94,18 @@ test("register has the protocol's fields", () => {
     app_version: '1.0.0',
     capabilities: ['browser_control', 'screenshot'],
     available_tools: ['click'],
+    tools: [{
+      name: 'click',
+      title: 'Click',
+      description: 'Clicks an element.',
+      inputSchema: {
+        type: 'object',
+        properties: { selector: { type: 'string', minLength: 1, description: 'A CSS selector' }, tabId: { type: 'integer' } },
+        additionalProperties: false,
+        required: ['selector'],
+      },
+      annotations: { readOnlyHint: false, openWorldHint: true },
+    }],
     max_concurrent_tasks: 3,
   });
 });

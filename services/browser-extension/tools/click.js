@@ -6,7 +6,10 @@ import { describeTab, findTab } from '../lib/tabs.js';
 /** Clicks the first element that a CSS selector names. */
 export const click = {
   name: 'click',
-  parameters: { selector: { type: 'string', required: true, nonEmpty: true }, tabId: TAB_ID },
+  title: 'Click',
+  description: 'Scrolls to the first element of a page that a CSS selector names, and clicks it.',
+  readOnly: false,
+  parameters: { selector: { type: 'string', required: true, nonEmpty: true, description: 'A CSS selector' }, tabId: TAB_ID },
 
   async run({ selector, tabId }, signal) {
     const tab = await findTab(tabId);

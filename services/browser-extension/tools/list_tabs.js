@@ -3,6 +3,9 @@ import { textResult } from '../lib/results.js';
 /** Lists the open tabs, as JSON, so that another call can name one by its tabId. */
 export const listTabs = {
   name: 'list_tabs',
+  title: 'List the tabs',
+  description: 'Lists the open tabs of the user\'s browser, with title, address and tabId.',
+  readOnly: true,
   parameters: {},
 
   async run() {

@@ -9,7 +9,10 @@ const SCHEMES = ['http:', 'https:', 'about:'];
 /** Takes a tab to an address and waits until the page has loaded; without any open tab, opens one. */
 export const navigate = {
   name: 'navigate',
-  parameters: { url: { type: 'string', required: true, nonEmpty: true }, tabId: TAB_ID },
+  title: 'Go to an address',
+  description: 'Goes to an address in the user\'s browser and waits until the page has loaded.',
+  readOnly: false,
+  parameters: { url: { type: 'string', required: true, nonEmpty: true, description: 'An absolute http or https address' }, tabId: TAB_ID },
 
   async run({ url, tabId }, signal) {
     const address = readAddress(url);

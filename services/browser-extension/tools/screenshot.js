@@ -12,7 +12,10 @@ const camera = new Slots(1);
 /** A PNG of what the tab shows, or with `full_page` of the whole page. */
 export const screenshot = {
   name: 'screenshot',
-  parameters: { full_page: { type: 'boolean' }, tabId: TAB_ID },
+  title: 'Take a screenshot',
+  description: 'Takes a picture of what the browser\'s tab shows, or of the whole page.',
+  readOnly: true,
+  parameters: { full_page: { type: 'boolean', description: 'Whether to take the whole page, not only what is in sight' }, tabId: TAB_ID },
 
   async run({ full_page: fullPage = false, tabId }, signal) {
     const tab = await findTab(tabId);

@@ -6,10 +6,13 @@ import { describeTab, findTab } from '../lib/tabs.js';
 /** Replaces the text of a field, and with `submit` sends its form as Enter would. */
 export const type = {
   name: 'type',
+  title: 'Type into a field',
+  description: 'Replaces what a field of the page holds.',
+  readOnly: false,
   parameters: {
-    selector: { type: 'string', required: true, nonEmpty: true },
+    selector: { type: 'string', required: true, nonEmpty: true, description: 'A CSS selector' },
     text: { type: 'string', required: true },
-    submit: { type: 'boolean' },
+    submit: { type: 'boolean', description: 'Whether to press Enter afterwards and send the form' },
     tabId: TAB_ID,
   },
 

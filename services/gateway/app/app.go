@@ -16,6 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/access"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/webguard"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
 	"github.com/hecaton-dev/hecaton/pkg/transport/target"
@@ -71,6 +72,7 @@ type App struct {
 	registry  *grpc.ClientConn
 	agents    *grpc.ClientConn // nil where there are none
 	presence  *presence.Client
+	defs      *tooldef.Cache
 	directory *directory.Directory
 	hub       *hub.Hub
 	witness   *witness.Witness
@@ -203,6 +205,7 @@ func (a *App) startRegistry(context.Context) error {
 		return err
 	}
 	a.presence = presence.New(a.registry, a.id)
+	a.defs = tooldef.NewCache(a.presence.Tools)
 	return nil
 }
 

@@ -41,7 +41,7 @@ func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
 		grpc.MaxRecvMsgSize(oversize*int(a.cfg.MaxFrame)), grpc.MaxSendMsgSize(int(a.cfg.MaxReply)+headroom),
 	)
 	a.tools = &toolapi.Service{
-		Router: a.router, Presence: a.presence, Fanout: a.fanout, Workflows: a.workflows(), Tracing: a.tracing, Draining: a.draining,
+		Router: a.router, Presence: a.presence, Tools: a.defs, Fanout: a.fanout, Workflows: a.workflows(), Tracing: a.tracing, Draining: a.draining,
 		Limits: a.limits,
 	}
 	unknown, err := a.unknownLimit("grpc")

@@ -15,8 +15,8 @@ import (
 // required ones are there, and that each has its type. The error is a *Failure of outcome [Invalid] that names the field
 // and never its value; the call is not to be sent. A null for what is not required counts as left out.
 //
-// A node tells the names of its tools and nothing else, so of connector tools only the object is checked: their definition
-// is a description for the model, and the node itself knows better.
+// Of connector tools only the object is checked: their definition is a description for the model, and the node itself knows
+// better.
 func CheckArguments(spec Spec, args []byte) error {
 	members, err := object(args)
 	if err != nil {

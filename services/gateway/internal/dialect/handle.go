@@ -37,10 +37,8 @@ func (c *Client) note(m codec.Message) (asked bool) {
 	case codec.Progress:
 		return c.node.Calls.Progress(m.Call, m.Params)
 	case codec.Register:
-		if err := c.door.Holder.Update(c.door.ctx, c.node, m.Info); err != nil {
-			c.refused(err)
-			return false
-		}
+		c.register(m)
+		return false
 	case codec.Status:
 		c.node.SetLoad(m.Status, m.Tasks)
 	case codec.Malformed:
@@ -52,4 +50,19 @@ func (c *Client) note(m codec.Message) (asked bool) {
 		c.Send(m.Reply)
 	}
 	return false
+}
+
+// register tells the cluster what the node says of itself, and the node that it did.
+func (c *Client) register(m codec.Message) {
+	said := m.Registration
+	if err := c.door.Holder.Update(c.door.ctx, c.node, said.Info, said.Tools); err != nil {
+		c.refused(err)
+		return
+	}
+	c.Send(m.Reply)
+	if said.Remark != nil {
+		c.door.Metrics.ToolsRefused.Add(float64(said.Refused))
+		c.door.Logger.Info("definitions of a node's tools were refused", "user", c.User, "node", said.Info.GetNodeId(), "refused", said.Refused)
+		c.Send(said.Remark)
+	}
 }

@@ -42,7 +42,7 @@ type Tools struct {
 	ask     func(context.Context, string, []byte) error
 }
 
-// tool is one row of the table of all tools.
+// tool is one row of the table of all tools; what is told of it stands in definitions.json.
 type tool struct {
 	name       string
 	capability string // what a node with this tool announces (docs/protocols/zeus-nodes.md#register)
@@ -158,7 +158,7 @@ func (t *Tools) Capabilities() []string {
 // Register gives the tools to a node, before it runs.
 func (t *Tools) Register(n *node.Node) {
 	for _, tool := range t.offered {
-		n.Handle(tool.name, t.confirmed(tool, tool.handle(t)))
+		n.Describe(definitions[tool.name], t.confirmed(tool, tool.handle(t)))
 	}
 }
 

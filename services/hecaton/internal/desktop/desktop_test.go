@@ -15,6 +15,7 @@ import (
 
 	"github.com/coder/websocket"
 	"github.com/hecaton-dev/hecaton/pkg/node"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"go.uber.org/goleak"
 )
 
@@ -215,6 +216,11 @@ func TestNodeWithTools(t *testing.T) {
 	} {
 		select {
 		case got := <-heard:
+			if head, rest, ok := strings.Cut(got, `,"tools":[`); ok { // its end is where the message goes on
+				at := strings.Index(rest, `],"max_concurrent_tasks"`)
+				wantDefinitions(t, "["+rest[:at]+"]")
+				got = head + rest[at+1:]
+			}
 			if got != want {
 				t.Errorf("the node sent\n%s\nwant\n%s", got, want)
 			}
@@ -225,5 +231,19 @@ func TestNodeWithTools(t *testing.T) {
 	stop()
 	if err := <-ran; err != nil {
 		t.Error(err)
+	}
+}
+
+// wantDefinitions checks that a gateway keeps what the node says of its tools, and that hints are what the table says.
+func wantDefinitions(t *testing.T, tools string) {
+	t.Helper()
+	said, err := tooldef.Read([]byte(tools))
+	if err != nil || said.Kept != len(all) || !slices.Equal(said.Names, names(all)) {
+		t.Fatalf("%v: %d of %q are kept: %v", err, said.Kept, said.Names, said.Problems)
+	}
+	for _, tool := range all {
+		if d := definitions[tool.name]; d.ReadOnly() != (tool.effect == reads) || d.Title == "" || d.Description == "" {
+			t.Errorf("%s", d.Append(nil))
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/binding"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
@@ -36,6 +37,24 @@ func (s *Server) ListNodes(ctx context.Context, req *nodev1.ListNodesRequest) (*
 		nodes = slices.DeleteFunc(nodes, func(n *nodev1.Node) bool { return n.GetInfo().GetNodeType() != want })
 	}
 	return &nodev1.ListNodesResponse{Nodes: nodes}, nil
+}
+
+// GetTools implements NodeRegistryService.
+func (s *Server) GetTools(ctx context.Context, req *nodev1.GetToolsRequest) (*nodev1.GetToolsResponse, error) {
+	if err := ids.Check("user_id", req.GetUserId()); err != nil {
+		return nil, err
+	}
+	if err := tooldef.CheckDigest(req.GetDigest()); err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	tools, err := s.Lister.Tools(ctx, ids.UserID(req.GetUserId()), req.GetDigest())
+	if errors.Is(err, store.ErrNoTools) {
+		return nil, status.Error(codes.NotFound, err.Error())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &nodev1.GetToolsResponse{Tools: tools}, nil
 }
 
 // BindSession implements NodeRegistryService.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
 )
@@ -59,6 +60,11 @@ func registration(r *nodev1.Registration) (store.Registration, error) {
 	if _, known := nodev1.NodeStatus_name[int32(r.GetStatus())]; !known {
 		err = errors.Join(err, fmt.Errorf("status %d is unknown", r.GetStatus()))
 	}
+	if tools := r.GetTools(); len(tools) > 0 {
+		if _, unpackErr := tooldef.Unpack(tools, r.GetInfo().GetToolsDigest()); unpackErr != nil {
+			err = errors.Join(err, fmt.Errorf("tools: %w", unpackErr))
+		}
+	}
 	var connected time.Time
 	if t := r.GetConnectedAt(); t != nil {
 		if connected = t.AsTime(); !t.IsValid() || connected.Before(time.Unix(0, 0)) || connected.After(latest) {
@@ -73,6 +79,7 @@ func registration(r *nodev1.Registration) (store.Registration, error) {
 		Tasks:       r.GetCurrentTasks(),
 		ConnectedAt: connected,
 		Info:        info,
+		Tools:       r.GetTools(),
 	}, err
 }
 

@@ -27,6 +27,8 @@ type Lister interface {
 	Nodes(ctx context.Context, user ids.UserID) ([]*nodev1.Node, error)
 	// NodesAndGone lists also those that went away within the last minute.
 	NodesAndGone(ctx context.Context, user ids.UserID) ([]*nodev1.Node, error)
+	// Tools returns definitions of tools by their digest, packed. It fails with [store.ErrNoTools].
+	Tools(ctx context.Context, user ids.UserID, digest string) ([]byte, error)
 }
 
 // Resolver says which node a session or call goes to.

@@ -67,6 +67,8 @@ func TestContract(t *testing.T) {
 		"everything has an end":       testEverythingHasAnEnd,
 		"expired entry left behind":   testExpiredEntryLeftBehind,
 		"first connected comes first": testOrder,
+		"tools":                       testTools,
+		"a sweep keeps tools":         testSweepKeepsTools,
 	}
 	registrytest.Each(t, func(t *testing.T, url string) {
 		client := registrytest.Client(t, url)

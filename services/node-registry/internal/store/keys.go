@@ -22,6 +22,7 @@ func (k userKeys) nodes() string { return string(k) + "nodes" }
 func (k userKeys) last() string  { return string(k) + "last" }
 func (k userKeys) gone() string  { return string(k) + "gone" }
 func (k userKeys) use() string   { return string(k) + "use" }
+func (k userKeys) tools() string { return string(k) + "tools" }
 
 func (k userKeys) node(id ids.NodeID) string  { return string(k) + "node:" + bus.Token(string(id)) }
 func (k userKeys) epoch(id ids.NodeID) string { return string(k) + "epoch:" + bus.Token(string(id)) }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
@@ -37,6 +38,11 @@ func NewInfo(info *nodev1.NodeInfo) (Info, error) {
 	}
 	if err := toolname.CheckAll(info.GetAvailableTools()); err != nil {
 		return Info{}, err
+	}
+	if digest := info.GetToolsDigest(); digest != "" {
+		if err := tooldef.CheckDigest(digest); err != nil {
+			return Info{}, err
+		}
 	}
 	// Equal infos are equal bytes: a script compares them.
 	encoded, err := proto.MarshalOptions{Deterministic: true}.Marshal(info)

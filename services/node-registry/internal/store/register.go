@@ -26,6 +26,8 @@ type Registration struct {
 	ConnectedAt time.Time
 	// Info names the node.
 	Info Info
+	// Tools are the definitions that the info's digest names, packed; nil where the store may have them.
+	Tools []byte
 }
 
 // Registered is what became of a Registration.
@@ -65,10 +67,11 @@ func (s *Store) registerCall(r Registration) call {
 	}
 	return call{
 		script: registerScript,
-		keys:   []string{keys.nodes(), keys.node(id), keys.epoch(id), keys.last(), keys.gone()},
+		keys:   []string{keys.nodes(), keys.node(id), keys.epoch(id), keys.last(), keys.gone(), keys.tools()},
 		args: []any{
 			string(id), int64(r.Epoch), string(r.Gateway), int32(r.Status), r.Tasks, connected, r.Info.encoded,
 			ms(s.rules.Lease), s.rules.NodesPerUser, ms(remembered), ms(seenFor), ms(lateBy),
+			r.Info.message.GetToolsDigest(), r.Tools,
 		},
 	}
 }
@@ -82,6 +85,8 @@ func readRegistered(ctx context.Context, r Registration, reply *reply) Registere
 		return Registered{Outcome: nodev1.RegisterResult_OUTCOME_TOO_MANY_NODES}
 	case outcome == "superseded":
 		return Registered{Outcome: nodev1.RegisterResult_OUTCOME_SUPERSEDED, Epoch: epoch}
+	case outcome == "tools wanted":
+		return Registered{Outcome: nodev1.RegisterResult_OUTCOME_TOOLS_WANTED}
 	}
 	change := reply.text()
 	node := &nodev1.Node{

@@ -46,7 +46,7 @@ func (s *Store) Sweep(ctx context.Context, users []ids.UserID) []Swept {
 		keys := keysOf(user)
 		calls[i] = call{
 			script: sweepScript,
-			keys:   []string{keys.nodes(), keys.last(), keys.gone()},
+			keys:   []string{keys.nodes(), keys.last(), keys.gone(), keys.tools()},
 			args:   []any{goneKept, ms(remembered)},
 		}
 	}

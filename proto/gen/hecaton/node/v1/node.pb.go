@@ -191,6 +191,8 @@ const (
 	// The same node registered later than this connection.
 	RegisterResult_OUTCOME_SUPERSEDED RegisterResult_Outcome = 3
 	RegisterResult_OUTCOME_INVALID    RegisterResult_Outcome = 4
+	// Nothing was stored: the registration has to come again with its tools, which the store does not have.
+	RegisterResult_OUTCOME_TOOLS_WANTED RegisterResult_Outcome = 5
 )
 
 // Enum value maps for RegisterResult_Outcome.
@@ -201,6 +203,7 @@ var (
 		2: "OUTCOME_TOO_MANY_NODES",
 		3: "OUTCOME_SUPERSEDED",
 		4: "OUTCOME_INVALID",
+		5: "OUTCOME_TOOLS_WANTED",
 	}
 	RegisterResult_Outcome_value = map[string]int32{
 		"OUTCOME_UNSPECIFIED":    0,
@@ -208,6 +211,7 @@ var (
 		"OUTCOME_TOO_MANY_NODES": 2,
 		"OUTCOME_SUPERSEDED":     3,
 		"OUTCOME_INVALID":        4,
+		"OUTCOME_TOOLS_WANTED":   5,
 	}
 )
 
@@ -290,7 +294,7 @@ func (x NodeEvent_Kind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use NodeEvent_Kind.Descriptor instead.
 func (NodeEvent_Kind) EnumDescriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{22, 0}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{24, 0}
 }
 
 // How a node describes itself in `register` (docs/protocols/zeus-nodes.md#register).
@@ -306,8 +310,10 @@ type NodeInfo struct {
 	// At most 512 names, each of at most 128 bytes without control characters (package toolname).
 	AvailableTools     []string `protobuf:"bytes,8,rep,name=available_tools,json=availableTools,proto3" json:"available_tools,omitempty"`
 	MaxConcurrentTasks int32    `protobuf:"varint,9,opt,name=max_concurrent_tasks,json=maxConcurrentTasks,proto3" json:"max_concurrent_tasks,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Names the definitions that the node gave of its tools (GetTools); empty where it gave none.
+	ToolsDigest   string `protobuf:"bytes,10,opt,name=tools_digest,json=toolsDigest,proto3" json:"tools_digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *NodeInfo) Reset() {
@@ -401,6 +407,13 @@ func (x *NodeInfo) GetMaxConcurrentTasks() int32 {
 		return x.MaxConcurrentTasks
 	}
 	return 0
+}
+
+func (x *NodeInfo) GetToolsDigest() string {
+	if x != nil {
+		return x.ToolsDigest
+	}
+	return ""
 }
 
 // A node as everybody else sees it.
@@ -518,7 +531,10 @@ type Registration struct {
 	Status       NodeStatus `protobuf:"varint,5,opt,name=status,proto3,enum=hecaton.node.v1.NodeStatus" json:"status,omitempty"`
 	CurrentTasks int32      `protobuf:"varint,6,opt,name=current_tasks,json=currentTasks,proto3" json:"current_tasks,omitempty"`
 	// When the connection was accepted, or took the node's name; kept across changes of info. Now, where unset.
-	ConnectedAt   *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=connected_at,json=connectedAt,proto3" json:"connected_at,omitempty"`
+	ConnectedAt *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=connected_at,json=connectedAt,proto3" json:"connected_at,omitempty"`
+	// The definitions that info.tools_digest names, packed (package tooldef). They are left out first, and sent only if the
+	// registry says that it wants them.
+	Tools         []byte `protobuf:"bytes,8,opt,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -598,6 +614,13 @@ func (x *Registration) GetCurrentTasks() int32 {
 func (x *Registration) GetConnectedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.ConnectedAt
+	}
+	return nil
+}
+
+func (x *Registration) GetTools() []byte {
+	if x != nil {
+		return x.Tools
 	}
 	return nil
 }
@@ -1179,6 +1202,103 @@ func (x *ListNodesResponse) GetNodes() []*Node {
 	return nil
 }
 
+type GetToolsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UserId        string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	Digest        string                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetToolsRequest) Reset() {
+	*x = GetToolsRequest{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetToolsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetToolsRequest) ProtoMessage() {}
+
+func (x *GetToolsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetToolsRequest.ProtoReflect.Descriptor instead.
+func (*GetToolsRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *GetToolsRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *GetToolsRequest) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+type GetToolsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Packed (package tooldef), at most 300 KiB.
+	Tools         []byte `protobuf:"bytes,1,opt,name=tools,proto3" json:"tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetToolsResponse) Reset() {
+	*x = GetToolsResponse{}
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetToolsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetToolsResponse) ProtoMessage() {}
+
+func (x *GetToolsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetToolsResponse.ProtoReflect.Descriptor instead.
+func (*GetToolsResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *GetToolsResponse) GetTools() []byte {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
 type BindSessionRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	UserId        string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
@@ -1190,7 +1310,7 @@ type BindSessionRequest struct {
 
 func (x *BindSessionRequest) Reset() {
 	*x = BindSessionRequest{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[14]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1202,7 +1322,7 @@ func (x *BindSessionRequest) String() string {
 func (*BindSessionRequest) ProtoMessage() {}
 
 func (x *BindSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[14]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1215,7 +1335,7 @@ func (x *BindSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindSessionRequest.ProtoReflect.Descriptor instead.
 func (*BindSessionRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{14}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BindSessionRequest) GetUserId() string {
@@ -1248,7 +1368,7 @@ type BindSessionResponse struct {
 
 func (x *BindSessionResponse) Reset() {
 	*x = BindSessionResponse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[15]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1380,7 @@ func (x *BindSessionResponse) String() string {
 func (*BindSessionResponse) ProtoMessage() {}
 
 func (x *BindSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[15]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1393,7 @@ func (x *BindSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindSessionResponse.ProtoReflect.Descriptor instead.
 func (*BindSessionResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{15}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BindSessionResponse) GetNode() *Node {
@@ -1294,7 +1414,7 @@ type GetSessionRequest struct {
 
 func (x *GetSessionRequest) Reset() {
 	*x = GetSessionRequest{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[16]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1426,7 @@ func (x *GetSessionRequest) String() string {
 func (*GetSessionRequest) ProtoMessage() {}
 
 func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[16]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1439,7 @@ func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{16}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetSessionRequest) GetUserId() string {
@@ -1358,7 +1478,7 @@ type GetSessionResponse struct {
 
 func (x *GetSessionResponse) Reset() {
 	*x = GetSessionResponse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[17]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1370,7 +1490,7 @@ func (x *GetSessionResponse) String() string {
 func (*GetSessionResponse) ProtoMessage() {}
 
 func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[17]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1383,7 +1503,7 @@ func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionResponse.ProtoReflect.Descriptor instead.
 func (*GetSessionResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{17}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetSessionResponse) GetNodeId() string {
@@ -1427,7 +1547,7 @@ type ResolveNodeRequest struct {
 
 func (x *ResolveNodeRequest) Reset() {
 	*x = ResolveNodeRequest{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[18]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1439,7 +1559,7 @@ func (x *ResolveNodeRequest) String() string {
 func (*ResolveNodeRequest) ProtoMessage() {}
 
 func (x *ResolveNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[18]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1452,7 +1572,7 @@ func (x *ResolveNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveNodeRequest.ProtoReflect.Descriptor instead.
 func (*ResolveNodeRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{18}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ResolveNodeRequest) GetUserId() string {
@@ -1497,7 +1617,7 @@ type ResolveNodeResponse struct {
 
 func (x *ResolveNodeResponse) Reset() {
 	*x = ResolveNodeResponse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[19]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1629,7 @@ func (x *ResolveNodeResponse) String() string {
 func (*ResolveNodeResponse) ProtoMessage() {}
 
 func (x *ResolveNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[19]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1642,7 @@ func (x *ResolveNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveNodeResponse.ProtoReflect.Descriptor instead.
 func (*ResolveNodeResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{19}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResolveNodeResponse) GetNodeId() string {
@@ -1562,7 +1682,7 @@ type WatchNodesRequest struct {
 
 func (x *WatchNodesRequest) Reset() {
 	*x = WatchNodesRequest{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[20]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1694,7 @@ func (x *WatchNodesRequest) String() string {
 func (*WatchNodesRequest) ProtoMessage() {}
 
 func (x *WatchNodesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[20]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1707,7 @@ func (x *WatchNodesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchNodesRequest.ProtoReflect.Descriptor instead.
 func (*WatchNodesRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{20}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchNodesRequest) GetUserId() string {
@@ -1606,7 +1726,7 @@ type WatchNodesResponse struct {
 
 func (x *WatchNodesResponse) Reset() {
 	*x = WatchNodesResponse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[21]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1618,7 +1738,7 @@ func (x *WatchNodesResponse) String() string {
 func (*WatchNodesResponse) ProtoMessage() {}
 
 func (x *WatchNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[21]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1631,7 +1751,7 @@ func (x *WatchNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchNodesResponse.ProtoReflect.Descriptor instead.
 func (*WatchNodesResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{21}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchNodesResponse) GetEvent() *NodeEvent {
@@ -1653,7 +1773,7 @@ type NodeEvent struct {
 
 func (x *NodeEvent) Reset() {
 	*x = NodeEvent{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[22]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1665,7 +1785,7 @@ func (x *NodeEvent) String() string {
 func (*NodeEvent) ProtoMessage() {}
 
 func (x *NodeEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[22]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1678,7 +1798,7 @@ func (x *NodeEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NodeEvent.ProtoReflect.Descriptor instead.
 func (*NodeEvent) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{22}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NodeEvent) GetKind() NodeEvent_Kind {
@@ -1721,7 +1841,7 @@ type GatewayStats struct {
 
 func (x *GatewayStats) Reset() {
 	*x = GatewayStats{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[23]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1733,7 +1853,7 @@ func (x *GatewayStats) String() string {
 func (*GatewayStats) ProtoMessage() {}
 
 func (x *GatewayStats) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[23]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1746,7 +1866,7 @@ func (x *GatewayStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GatewayStats.ProtoReflect.Descriptor instead.
 func (*GatewayStats) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{23}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GatewayStats) GetExtensionConnections() int32 {
@@ -1789,7 +1909,7 @@ type ReportGatewayRequest struct {
 
 func (x *ReportGatewayRequest) Reset() {
 	*x = ReportGatewayRequest{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[24]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1801,7 +1921,7 @@ func (x *ReportGatewayRequest) String() string {
 func (*ReportGatewayRequest) ProtoMessage() {}
 
 func (x *ReportGatewayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[24]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1814,7 +1934,7 @@ func (x *ReportGatewayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportGatewayRequest.ProtoReflect.Descriptor instead.
 func (*ReportGatewayRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{24}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ReportGatewayRequest) GetGatewayId() string {
@@ -1849,7 +1969,7 @@ type ReportGatewayResponse struct {
 
 func (x *ReportGatewayResponse) Reset() {
 	*x = ReportGatewayResponse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[25]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1861,7 +1981,7 @@ func (x *ReportGatewayResponse) String() string {
 func (*ReportGatewayResponse) ProtoMessage() {}
 
 func (x *ReportGatewayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[25]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1874,7 +1994,7 @@ func (x *ReportGatewayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportGatewayResponse.ProtoReflect.Descriptor instead.
 func (*ReportGatewayResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{25}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ReportGatewayResponse) GetKnown() bool {
@@ -1892,7 +2012,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[26]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1904,7 +2024,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[26]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1917,7 +2037,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{26}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{28}
 }
 
 type GetStatsResponse struct {
@@ -1930,7 +2050,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[27]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2062,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[27]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2075,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{27}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetStatsResponse) GetTotal() *GatewayStats {
@@ -1984,7 +2104,7 @@ type ShareUseRequest struct {
 
 func (x *ShareUseRequest) Reset() {
 	*x = ShareUseRequest{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[28]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1996,7 +2116,7 @@ func (x *ShareUseRequest) String() string {
 func (*ShareUseRequest) ProtoMessage() {}
 
 func (x *ShareUseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[28]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2009,7 +2129,7 @@ func (x *ShareUseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareUseRequest.ProtoReflect.Descriptor instead.
 func (*ShareUseRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{28}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ShareUseRequest) GetGatewayId() string {
@@ -2045,7 +2165,7 @@ type UserUse struct {
 
 func (x *UserUse) Reset() {
 	*x = UserUse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[29]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2057,7 +2177,7 @@ func (x *UserUse) String() string {
 func (*UserUse) ProtoMessage() {}
 
 func (x *UserUse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[29]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2070,7 +2190,7 @@ func (x *UserUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserUse.ProtoReflect.Descriptor instead.
 func (*UserUse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{29}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UserUse) GetUserId() string {
@@ -2109,7 +2229,7 @@ type Spent struct {
 
 func (x *Spent) Reset() {
 	*x = Spent{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[30]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2121,7 +2241,7 @@ func (x *Spent) String() string {
 func (*Spent) ProtoMessage() {}
 
 func (x *Spent) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[30]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2134,7 +2254,7 @@ func (x *Spent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spent.ProtoReflect.Descriptor instead.
 func (*Spent) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{30}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Spent) GetLimit() string {
@@ -2180,7 +2300,7 @@ type Places struct {
 
 func (x *Places) Reset() {
 	*x = Places{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[31]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2192,7 +2312,7 @@ func (x *Places) String() string {
 func (*Places) ProtoMessage() {}
 
 func (x *Places) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[31]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2205,7 +2325,7 @@ func (x *Places) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Places.ProtoReflect.Descriptor instead.
 func (*Places) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{31}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Places) GetLimit() string {
@@ -2246,7 +2366,7 @@ type ShareUseResponse struct {
 
 func (x *ShareUseResponse) Reset() {
 	*x = ShareUseResponse{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[32]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2258,7 +2378,7 @@ func (x *ShareUseResponse) String() string {
 func (*ShareUseResponse) ProtoMessage() {}
 
 func (x *ShareUseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[32]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2271,7 +2391,7 @@ func (x *ShareUseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareUseResponse.ProtoReflect.Descriptor instead.
 func (*ShareUseResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{32}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ShareUseResponse) GetUsers() []*UserShare {
@@ -2295,7 +2415,7 @@ type UserShare struct {
 
 func (x *UserShare) Reset() {
 	*x = UserShare{}
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[33]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2307,7 +2427,7 @@ func (x *UserShare) String() string {
 func (*UserShare) ProtoMessage() {}
 
 func (x *UserShare) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_node_v1_node_proto_msgTypes[33]
+	mi := &file_hecaton_node_v1_node_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2320,7 +2440,7 @@ func (x *UserShare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UserShare.ProtoReflect.Descriptor instead.
 func (*UserShare) Descriptor() ([]byte, []int) {
-	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{33}
+	return file_hecaton_node_v1_node_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *UserShare) GetLeft() []int64 {
@@ -2348,7 +2468,7 @@ var File_hecaton_node_v1_node_proto protoreflect.FileDescriptor
 
 const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\n" +
-	"\x1ahecaton/node/v1/node.proto\x12\x0fhecaton.node.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc7\x02\n" +
+	"\x1ahecaton/node/v1/node.proto\x12\x0fhecaton.node.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xea\x02\n" +
 	"\bNodeInfo\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x126\n" +
 	"\tnode_type\x18\x02 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\x12\x1b\n" +
@@ -2360,7 +2480,9 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"appVersion\x12\"\n" +
 	"\fcapabilities\x18\a \x03(\tR\fcapabilities\x12'\n" +
 	"\x0favailable_tools\x18\b \x03(\tR\x0eavailableTools\x120\n" +
-	"\x14max_concurrent_tasks\x18\t \x01(\x05R\x12maxConcurrentTasks\"\xe4\x02\n" +
+	"\x14max_concurrent_tasks\x18\t \x01(\x05R\x12maxConcurrentTasks\x12!\n" +
+	"\ftools_digest\x18\n" +
+	" \x01(\tR\vtoolsDigest\"\xe4\x02\n" +
 	"\x04Node\x12-\n" +
 	"\x04info\x18\x01 \x01(\v2\x19.hecaton.node.v1.NodeInfoR\x04info\x123\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1b.hecaton.node.v1.NodeStatusR\x06status\x12#\n" +
@@ -2371,7 +2493,7 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\x05epoch\x18\x06 \x01(\x03R\x05epoch\x12=\n" +
 	"\fconnected_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vconnectedAt\x12<\n" +
 	"\flast_seen_at\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"lastSeenAt\"\xa4\x02\n" +
+	"lastSeenAt\"\xba\x02\n" +
 	"\fRegistration\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12-\n" +
 	"\x04info\x18\x02 \x01(\v2\x19.hecaton.node.v1.NodeInfoR\x04info\x12\x1d\n" +
@@ -2380,21 +2502,23 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\x05epoch\x18\x04 \x01(\x03R\x05epoch\x123\n" +
 	"\x06status\x18\x05 \x01(\x0e2\x1b.hecaton.node.v1.NodeStatusR\x06status\x12#\n" +
 	"\rcurrent_tasks\x18\x06 \x01(\x05R\fcurrentTasks\x12=\n" +
-	"\fconnected_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vconnectedAt\"V\n" +
+	"\fconnected_at\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\vconnectedAt\x12\x14\n" +
+	"\x05tools\x18\b \x01(\fR\x05tools\"V\n" +
 	"\x0fRegisterRequest\x12C\n" +
 	"\rregistrations\x18\x01 \x03(\v2\x1d.hecaton.node.v1.RegistrationR\rregistrations\"M\n" +
 	"\x10RegisterResponse\x129\n" +
-	"\aresults\x18\x01 \x03(\v2\x1f.hecaton.node.v1.RegisterResultR\aresults\"\x85\x02\n" +
+	"\aresults\x18\x01 \x03(\v2\x1f.hecaton.node.v1.RegisterResultR\aresults\"\x9f\x02\n" +
 	"\x0eRegisterResult\x12A\n" +
 	"\aoutcome\x18\x01 \x01(\x0e2'.hecaton.node.v1.RegisterResult.OutcomeR\aoutcome\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error\"\x83\x01\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\"\x9d\x01\n" +
 	"\aOutcome\x12\x17\n" +
 	"\x13OUTCOME_UNSPECIFIED\x10\x00\x12\x16\n" +
 	"\x12OUTCOME_REGISTERED\x10\x01\x12\x1a\n" +
 	"\x16OUTCOME_TOO_MANY_NODES\x10\x02\x12\x16\n" +
 	"\x12OUTCOME_SUPERSEDED\x10\x03\x12\x13\n" +
-	"\x0fOUTCOME_INVALID\x10\x04\"\xac\x01\n" +
+	"\x0fOUTCOME_INVALID\x10\x04\x12\x18\n" +
+	"\x14OUTCOME_TOOLS_WANTED\x10\x05\"\xac\x01\n" +
 	"\bNodeBeat\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x14\n" +
@@ -2420,7 +2544,12 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\tnode_type\x18\x02 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\x12'\n" +
 	"\x0finclude_offline\x18\x03 \x01(\bR\x0eincludeOffline\"@\n" +
 	"\x11ListNodesResponse\x12+\n" +
-	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"e\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"B\n" +
+	"\x0fGetToolsRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\"(\n" +
+	"\x10GetToolsResponse\x12\x14\n" +
+	"\x05tools\x18\x01 \x01(\fR\x05tools\"e\n" +
 	"\x12BindSessionRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
@@ -2522,13 +2651,14 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\x17BEAT_RESULT_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eBEAT_RESULT_OK\x10\x01\x12\x17\n" +
 	"\x13BEAT_RESULT_UNKNOWN\x10\x02\x12\x1a\n" +
-	"\x16BEAT_RESULT_SUPERSEDED\x10\x032\xcb\a\n" +
+	"\x16BEAT_RESULT_SUPERSEDED\x10\x032\x9c\b\n" +
 	"\x13NodeRegistryService\x12O\n" +
 	"\bRegister\x12 .hecaton.node.v1.RegisterRequest\x1a!.hecaton.node.v1.RegisterResponse\x12R\n" +
 	"\tHeartbeat\x12!.hecaton.node.v1.HeartbeatRequest\x1a\".hecaton.node.v1.HeartbeatResponse\x12U\n" +
 	"\n" +
 	"Deregister\x12\".hecaton.node.v1.DeregisterRequest\x1a#.hecaton.node.v1.DeregisterResponse\x12R\n" +
-	"\tListNodes\x12!.hecaton.node.v1.ListNodesRequest\x1a\".hecaton.node.v1.ListNodesResponse\x12X\n" +
+	"\tListNodes\x12!.hecaton.node.v1.ListNodesRequest\x1a\".hecaton.node.v1.ListNodesResponse\x12O\n" +
+	"\bGetTools\x12 .hecaton.node.v1.GetToolsRequest\x1a!.hecaton.node.v1.GetToolsResponse\x12X\n" +
 	"\vBindSession\x12#.hecaton.node.v1.BindSessionRequest\x1a$.hecaton.node.v1.BindSessionResponse\x12U\n" +
 	"\n" +
 	"GetSession\x12\".hecaton.node.v1.GetSessionRequest\x1a#.hecaton.node.v1.GetSessionResponse\x12X\n" +
@@ -2552,7 +2682,7 @@ func file_hecaton_node_v1_node_proto_rawDescGZIP() []byte {
 }
 
 var file_hecaton_node_v1_node_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_hecaton_node_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_hecaton_node_v1_node_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_hecaton_node_v1_node_proto_goTypes = []any{
 	(NodeType)(0),                 // 0: hecaton.node.v1.NodeType
 	(NodeStatus)(0),               // 1: hecaton.node.v1.NodeStatus
@@ -2573,38 +2703,40 @@ var file_hecaton_node_v1_node_proto_goTypes = []any{
 	(*DeregisterResponse)(nil),    // 16: hecaton.node.v1.DeregisterResponse
 	(*ListNodesRequest)(nil),      // 17: hecaton.node.v1.ListNodesRequest
 	(*ListNodesResponse)(nil),     // 18: hecaton.node.v1.ListNodesResponse
-	(*BindSessionRequest)(nil),    // 19: hecaton.node.v1.BindSessionRequest
-	(*BindSessionResponse)(nil),   // 20: hecaton.node.v1.BindSessionResponse
-	(*GetSessionRequest)(nil),     // 21: hecaton.node.v1.GetSessionRequest
-	(*GetSessionResponse)(nil),    // 22: hecaton.node.v1.GetSessionResponse
-	(*ResolveNodeRequest)(nil),    // 23: hecaton.node.v1.ResolveNodeRequest
-	(*ResolveNodeResponse)(nil),   // 24: hecaton.node.v1.ResolveNodeResponse
-	(*WatchNodesRequest)(nil),     // 25: hecaton.node.v1.WatchNodesRequest
-	(*WatchNodesResponse)(nil),    // 26: hecaton.node.v1.WatchNodesResponse
-	(*NodeEvent)(nil),             // 27: hecaton.node.v1.NodeEvent
-	(*GatewayStats)(nil),          // 28: hecaton.node.v1.GatewayStats
-	(*ReportGatewayRequest)(nil),  // 29: hecaton.node.v1.ReportGatewayRequest
-	(*ReportGatewayResponse)(nil), // 30: hecaton.node.v1.ReportGatewayResponse
-	(*GetStatsRequest)(nil),       // 31: hecaton.node.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),      // 32: hecaton.node.v1.GetStatsResponse
-	(*ShareUseRequest)(nil),       // 33: hecaton.node.v1.ShareUseRequest
-	(*UserUse)(nil),               // 34: hecaton.node.v1.UserUse
-	(*Spent)(nil),                 // 35: hecaton.node.v1.Spent
-	(*Places)(nil),                // 36: hecaton.node.v1.Places
-	(*ShareUseResponse)(nil),      // 37: hecaton.node.v1.ShareUseResponse
-	(*UserShare)(nil),             // 38: hecaton.node.v1.UserShare
-	(*timestamppb.Timestamp)(nil), // 39: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 40: google.protobuf.Duration
+	(*GetToolsRequest)(nil),       // 19: hecaton.node.v1.GetToolsRequest
+	(*GetToolsResponse)(nil),      // 20: hecaton.node.v1.GetToolsResponse
+	(*BindSessionRequest)(nil),    // 21: hecaton.node.v1.BindSessionRequest
+	(*BindSessionResponse)(nil),   // 22: hecaton.node.v1.BindSessionResponse
+	(*GetSessionRequest)(nil),     // 23: hecaton.node.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),    // 24: hecaton.node.v1.GetSessionResponse
+	(*ResolveNodeRequest)(nil),    // 25: hecaton.node.v1.ResolveNodeRequest
+	(*ResolveNodeResponse)(nil),   // 26: hecaton.node.v1.ResolveNodeResponse
+	(*WatchNodesRequest)(nil),     // 27: hecaton.node.v1.WatchNodesRequest
+	(*WatchNodesResponse)(nil),    // 28: hecaton.node.v1.WatchNodesResponse
+	(*NodeEvent)(nil),             // 29: hecaton.node.v1.NodeEvent
+	(*GatewayStats)(nil),          // 30: hecaton.node.v1.GatewayStats
+	(*ReportGatewayRequest)(nil),  // 31: hecaton.node.v1.ReportGatewayRequest
+	(*ReportGatewayResponse)(nil), // 32: hecaton.node.v1.ReportGatewayResponse
+	(*GetStatsRequest)(nil),       // 33: hecaton.node.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),      // 34: hecaton.node.v1.GetStatsResponse
+	(*ShareUseRequest)(nil),       // 35: hecaton.node.v1.ShareUseRequest
+	(*UserUse)(nil),               // 36: hecaton.node.v1.UserUse
+	(*Spent)(nil),                 // 37: hecaton.node.v1.Spent
+	(*Places)(nil),                // 38: hecaton.node.v1.Places
+	(*ShareUseResponse)(nil),      // 39: hecaton.node.v1.ShareUseResponse
+	(*UserShare)(nil),             // 40: hecaton.node.v1.UserShare
+	(*timestamppb.Timestamp)(nil), // 41: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 42: google.protobuf.Duration
 }
 var file_hecaton_node_v1_node_proto_depIdxs = []int32{
 	0,  // 0: hecaton.node.v1.NodeInfo.node_type:type_name -> hecaton.node.v1.NodeType
 	5,  // 1: hecaton.node.v1.Node.info:type_name -> hecaton.node.v1.NodeInfo
 	1,  // 2: hecaton.node.v1.Node.status:type_name -> hecaton.node.v1.NodeStatus
-	39, // 3: hecaton.node.v1.Node.connected_at:type_name -> google.protobuf.Timestamp
-	39, // 4: hecaton.node.v1.Node.last_seen_at:type_name -> google.protobuf.Timestamp
+	41, // 3: hecaton.node.v1.Node.connected_at:type_name -> google.protobuf.Timestamp
+	41, // 4: hecaton.node.v1.Node.last_seen_at:type_name -> google.protobuf.Timestamp
 	5,  // 5: hecaton.node.v1.Registration.info:type_name -> hecaton.node.v1.NodeInfo
 	1,  // 6: hecaton.node.v1.Registration.status:type_name -> hecaton.node.v1.NodeStatus
-	39, // 7: hecaton.node.v1.Registration.connected_at:type_name -> google.protobuf.Timestamp
+	41, // 7: hecaton.node.v1.Registration.connected_at:type_name -> google.protobuf.Timestamp
 	7,  // 8: hecaton.node.v1.RegisterRequest.registrations:type_name -> hecaton.node.v1.Registration
 	10, // 9: hecaton.node.v1.RegisterResponse.results:type_name -> hecaton.node.v1.RegisterResult
 	3,  // 10: hecaton.node.v1.RegisterResult.outcome:type_name -> hecaton.node.v1.RegisterResult.Outcome
@@ -2620,42 +2752,44 @@ var file_hecaton_node_v1_node_proto_depIdxs = []int32{
 	6,  // 20: hecaton.node.v1.GetSessionResponse.available_nodes:type_name -> hecaton.node.v1.Node
 	0,  // 21: hecaton.node.v1.ResolveNodeRequest.node_type:type_name -> hecaton.node.v1.NodeType
 	6,  // 22: hecaton.node.v1.ResolveNodeResponse.available_nodes:type_name -> hecaton.node.v1.Node
-	27, // 23: hecaton.node.v1.WatchNodesResponse.event:type_name -> hecaton.node.v1.NodeEvent
+	29, // 23: hecaton.node.v1.WatchNodesResponse.event:type_name -> hecaton.node.v1.NodeEvent
 	4,  // 24: hecaton.node.v1.NodeEvent.kind:type_name -> hecaton.node.v1.NodeEvent.Kind
 	6,  // 25: hecaton.node.v1.NodeEvent.node:type_name -> hecaton.node.v1.Node
-	39, // 26: hecaton.node.v1.NodeEvent.at:type_name -> google.protobuf.Timestamp
-	28, // 27: hecaton.node.v1.ReportGatewayRequest.stats:type_name -> hecaton.node.v1.GatewayStats
-	40, // 28: hecaton.node.v1.ReportGatewayRequest.ttl:type_name -> google.protobuf.Duration
-	28, // 29: hecaton.node.v1.GetStatsResponse.total:type_name -> hecaton.node.v1.GatewayStats
-	40, // 30: hecaton.node.v1.ShareUseRequest.ttl:type_name -> google.protobuf.Duration
-	34, // 31: hecaton.node.v1.ShareUseRequest.users:type_name -> hecaton.node.v1.UserUse
-	35, // 32: hecaton.node.v1.UserUse.spent:type_name -> hecaton.node.v1.Spent
-	36, // 33: hecaton.node.v1.UserUse.places:type_name -> hecaton.node.v1.Places
-	38, // 34: hecaton.node.v1.ShareUseResponse.users:type_name -> hecaton.node.v1.UserShare
+	41, // 26: hecaton.node.v1.NodeEvent.at:type_name -> google.protobuf.Timestamp
+	30, // 27: hecaton.node.v1.ReportGatewayRequest.stats:type_name -> hecaton.node.v1.GatewayStats
+	42, // 28: hecaton.node.v1.ReportGatewayRequest.ttl:type_name -> google.protobuf.Duration
+	30, // 29: hecaton.node.v1.GetStatsResponse.total:type_name -> hecaton.node.v1.GatewayStats
+	42, // 30: hecaton.node.v1.ShareUseRequest.ttl:type_name -> google.protobuf.Duration
+	36, // 31: hecaton.node.v1.ShareUseRequest.users:type_name -> hecaton.node.v1.UserUse
+	37, // 32: hecaton.node.v1.UserUse.spent:type_name -> hecaton.node.v1.Spent
+	38, // 33: hecaton.node.v1.UserUse.places:type_name -> hecaton.node.v1.Places
+	40, // 34: hecaton.node.v1.ShareUseResponse.users:type_name -> hecaton.node.v1.UserShare
 	8,  // 35: hecaton.node.v1.NodeRegistryService.Register:input_type -> hecaton.node.v1.RegisterRequest
 	12, // 36: hecaton.node.v1.NodeRegistryService.Heartbeat:input_type -> hecaton.node.v1.HeartbeatRequest
 	15, // 37: hecaton.node.v1.NodeRegistryService.Deregister:input_type -> hecaton.node.v1.DeregisterRequest
 	17, // 38: hecaton.node.v1.NodeRegistryService.ListNodes:input_type -> hecaton.node.v1.ListNodesRequest
-	19, // 39: hecaton.node.v1.NodeRegistryService.BindSession:input_type -> hecaton.node.v1.BindSessionRequest
-	21, // 40: hecaton.node.v1.NodeRegistryService.GetSession:input_type -> hecaton.node.v1.GetSessionRequest
-	23, // 41: hecaton.node.v1.NodeRegistryService.ResolveNode:input_type -> hecaton.node.v1.ResolveNodeRequest
-	25, // 42: hecaton.node.v1.NodeRegistryService.WatchNodes:input_type -> hecaton.node.v1.WatchNodesRequest
-	29, // 43: hecaton.node.v1.NodeRegistryService.ReportGateway:input_type -> hecaton.node.v1.ReportGatewayRequest
-	31, // 44: hecaton.node.v1.NodeRegistryService.GetStats:input_type -> hecaton.node.v1.GetStatsRequest
-	33, // 45: hecaton.node.v1.NodeRegistryService.ShareUse:input_type -> hecaton.node.v1.ShareUseRequest
-	9,  // 46: hecaton.node.v1.NodeRegistryService.Register:output_type -> hecaton.node.v1.RegisterResponse
-	13, // 47: hecaton.node.v1.NodeRegistryService.Heartbeat:output_type -> hecaton.node.v1.HeartbeatResponse
-	16, // 48: hecaton.node.v1.NodeRegistryService.Deregister:output_type -> hecaton.node.v1.DeregisterResponse
-	18, // 49: hecaton.node.v1.NodeRegistryService.ListNodes:output_type -> hecaton.node.v1.ListNodesResponse
-	20, // 50: hecaton.node.v1.NodeRegistryService.BindSession:output_type -> hecaton.node.v1.BindSessionResponse
-	22, // 51: hecaton.node.v1.NodeRegistryService.GetSession:output_type -> hecaton.node.v1.GetSessionResponse
-	24, // 52: hecaton.node.v1.NodeRegistryService.ResolveNode:output_type -> hecaton.node.v1.ResolveNodeResponse
-	26, // 53: hecaton.node.v1.NodeRegistryService.WatchNodes:output_type -> hecaton.node.v1.WatchNodesResponse
-	30, // 54: hecaton.node.v1.NodeRegistryService.ReportGateway:output_type -> hecaton.node.v1.ReportGatewayResponse
-	32, // 55: hecaton.node.v1.NodeRegistryService.GetStats:output_type -> hecaton.node.v1.GetStatsResponse
-	37, // 56: hecaton.node.v1.NodeRegistryService.ShareUse:output_type -> hecaton.node.v1.ShareUseResponse
-	46, // [46:57] is the sub-list for method output_type
-	35, // [35:46] is the sub-list for method input_type
+	19, // 39: hecaton.node.v1.NodeRegistryService.GetTools:input_type -> hecaton.node.v1.GetToolsRequest
+	21, // 40: hecaton.node.v1.NodeRegistryService.BindSession:input_type -> hecaton.node.v1.BindSessionRequest
+	23, // 41: hecaton.node.v1.NodeRegistryService.GetSession:input_type -> hecaton.node.v1.GetSessionRequest
+	25, // 42: hecaton.node.v1.NodeRegistryService.ResolveNode:input_type -> hecaton.node.v1.ResolveNodeRequest
+	27, // 43: hecaton.node.v1.NodeRegistryService.WatchNodes:input_type -> hecaton.node.v1.WatchNodesRequest
+	31, // 44: hecaton.node.v1.NodeRegistryService.ReportGateway:input_type -> hecaton.node.v1.ReportGatewayRequest
+	33, // 45: hecaton.node.v1.NodeRegistryService.GetStats:input_type -> hecaton.node.v1.GetStatsRequest
+	35, // 46: hecaton.node.v1.NodeRegistryService.ShareUse:input_type -> hecaton.node.v1.ShareUseRequest
+	9,  // 47: hecaton.node.v1.NodeRegistryService.Register:output_type -> hecaton.node.v1.RegisterResponse
+	13, // 48: hecaton.node.v1.NodeRegistryService.Heartbeat:output_type -> hecaton.node.v1.HeartbeatResponse
+	16, // 49: hecaton.node.v1.NodeRegistryService.Deregister:output_type -> hecaton.node.v1.DeregisterResponse
+	18, // 50: hecaton.node.v1.NodeRegistryService.ListNodes:output_type -> hecaton.node.v1.ListNodesResponse
+	20, // 51: hecaton.node.v1.NodeRegistryService.GetTools:output_type -> hecaton.node.v1.GetToolsResponse
+	22, // 52: hecaton.node.v1.NodeRegistryService.BindSession:output_type -> hecaton.node.v1.BindSessionResponse
+	24, // 53: hecaton.node.v1.NodeRegistryService.GetSession:output_type -> hecaton.node.v1.GetSessionResponse
+	26, // 54: hecaton.node.v1.NodeRegistryService.ResolveNode:output_type -> hecaton.node.v1.ResolveNodeResponse
+	28, // 55: hecaton.node.v1.NodeRegistryService.WatchNodes:output_type -> hecaton.node.v1.WatchNodesResponse
+	32, // 56: hecaton.node.v1.NodeRegistryService.ReportGateway:output_type -> hecaton.node.v1.ReportGatewayResponse
+	34, // 57: hecaton.node.v1.NodeRegistryService.GetStats:output_type -> hecaton.node.v1.GetStatsResponse
+	39, // 58: hecaton.node.v1.NodeRegistryService.ShareUse:output_type -> hecaton.node.v1.ShareUseResponse
+	47, // [47:59] is the sub-list for method output_type
+	35, // [35:47] is the sub-list for method input_type
 	35, // [35:35] is the sub-list for extension type_name
 	35, // [35:35] is the sub-list for extension extendee
 	0,  // [0:35] is the sub-list for field type_name
@@ -2672,7 +2806,7 @@ func file_hecaton_node_v1_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_node_v1_node_proto_rawDesc), len(file_hecaton_node_v1_node_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   34,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

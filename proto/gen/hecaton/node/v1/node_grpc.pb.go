@@ -25,6 +25,7 @@ const (
 	NodeRegistryService_Heartbeat_FullMethodName     = "/hecaton.node.v1.NodeRegistryService/Heartbeat"
 	NodeRegistryService_Deregister_FullMethodName    = "/hecaton.node.v1.NodeRegistryService/Deregister"
 	NodeRegistryService_ListNodes_FullMethodName     = "/hecaton.node.v1.NodeRegistryService/ListNodes"
+	NodeRegistryService_GetTools_FullMethodName      = "/hecaton.node.v1.NodeRegistryService/GetTools"
 	NodeRegistryService_BindSession_FullMethodName   = "/hecaton.node.v1.NodeRegistryService/BindSession"
 	NodeRegistryService_GetSession_FullMethodName    = "/hecaton.node.v1.NodeRegistryService/GetSession"
 	NodeRegistryService_ResolveNode_FullMethodName   = "/hecaton.node.v1.NodeRegistryService/ResolveNode"
@@ -50,6 +51,9 @@ type NodeRegistryServiceClient interface {
 	Deregister(ctx context.Context, in *DeregisterRequest, opts ...grpc.CallOption) (*DeregisterResponse, error)
 	// ListNodes lists one user's nodes, first connected first.
 	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
+	// GetTools returns the definitions that one of a user's nodes gave of its tools, by Node.info.tools_digest; NOT_FOUND where
+	// no node of the user has them any more.
+	GetTools(ctx context.Context, in *GetToolsRequest, opts ...grpc.CallOption) (*GetToolsResponse, error)
 	// BindSession ties a session to a node that was seen at least once; NOT_FOUND otherwise.
 	BindSession(ctx context.Context, in *BindSessionRequest, opts ...grpc.CallOption) (*BindSessionResponse, error)
 	// GetSession reports the node of a session without changing anything.
@@ -111,6 +115,16 @@ func (c *nodeRegistryServiceClient) ListNodes(ctx context.Context, in *ListNodes
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListNodesResponse)
 	err := c.cc.Invoke(ctx, NodeRegistryService_ListNodes_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *nodeRegistryServiceClient) GetTools(ctx context.Context, in *GetToolsRequest, opts ...grpc.CallOption) (*GetToolsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetToolsResponse)
+	err := c.cc.Invoke(ctx, NodeRegistryService_GetTools_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -212,6 +226,9 @@ type NodeRegistryServiceServer interface {
 	Deregister(context.Context, *DeregisterRequest) (*DeregisterResponse, error)
 	// ListNodes lists one user's nodes, first connected first.
 	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
+	// GetTools returns the definitions that one of a user's nodes gave of its tools, by Node.info.tools_digest; NOT_FOUND where
+	// no node of the user has them any more.
+	GetTools(context.Context, *GetToolsRequest) (*GetToolsResponse, error)
 	// BindSession ties a session to a node that was seen at least once; NOT_FOUND otherwise.
 	BindSession(context.Context, *BindSessionRequest) (*BindSessionResponse, error)
 	// GetSession reports the node of a session without changing anything.
@@ -250,6 +267,9 @@ func (UnimplementedNodeRegistryServiceServer) Deregister(context.Context, *Dereg
 }
 func (UnimplementedNodeRegistryServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
+}
+func (UnimplementedNodeRegistryServiceServer) GetTools(context.Context, *GetToolsRequest) (*GetToolsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTools not implemented")
 }
 func (UnimplementedNodeRegistryServiceServer) BindSession(context.Context, *BindSessionRequest) (*BindSessionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method BindSession not implemented")
@@ -361,6 +381,24 @@ func _NodeRegistryService_ListNodes_Handler(srv interface{}, ctx context.Context
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(NodeRegistryServiceServer).ListNodes(ctx, req.(*ListNodesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _NodeRegistryService_GetTools_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetToolsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(NodeRegistryServiceServer).GetTools(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: NodeRegistryService_GetTools_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(NodeRegistryServiceServer).GetTools(ctx, req.(*GetToolsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -506,6 +544,10 @@ var NodeRegistryService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListNodes",
 			Handler:    _NodeRegistryService_ListNodes_Handler,
+		},
+		{
+			MethodName: "GetTools",
+			Handler:    _NodeRegistryService_GetTools_Handler,
 		},
 		{
 			MethodName: "BindSession",

@@ -1440,6 +1440,103 @@ func (x *ListNodesResponse) GetNodes() []*v1.Node {
 	return nil
 }
 
+type GetToolsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	UserId        string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
+	Digest        string                 `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetToolsRequest) Reset() {
+	*x = GetToolsRequest{}
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetToolsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetToolsRequest) ProtoMessage() {}
+
+func (x *GetToolsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetToolsRequest.ProtoReflect.Descriptor instead.
+func (*GetToolsRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *GetToolsRequest) GetUserId() string {
+	if x != nil {
+		return x.UserId
+	}
+	return ""
+}
+
+func (x *GetToolsRequest) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+type GetToolsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Packed (package tooldef), at most 300 KiB.
+	Tools         []byte `protobuf:"bytes,1,opt,name=tools,proto3" json:"tools,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetToolsResponse) Reset() {
+	*x = GetToolsResponse{}
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetToolsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetToolsResponse) ProtoMessage() {}
+
+func (x *GetToolsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetToolsResponse.ProtoReflect.Descriptor instead.
+func (*GetToolsResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *GetToolsResponse) GetTools() []byte {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
 type ResolveNodeRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	UserId    string                 `protobuf:"bytes,1,opt,name=user_id,json=userId,proto3" json:"user_id,omitempty"`
@@ -1455,7 +1552,7 @@ type ResolveNodeRequest struct {
 
 func (x *ResolveNodeRequest) Reset() {
 	*x = ResolveNodeRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1467,7 +1564,7 @@ func (x *ResolveNodeRequest) String() string {
 func (*ResolveNodeRequest) ProtoMessage() {}
 
 func (x *ResolveNodeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1480,7 +1577,7 @@ func (x *ResolveNodeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveNodeRequest.ProtoReflect.Descriptor instead.
 func (*ResolveNodeRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ResolveNodeRequest) GetUserId() string {
@@ -1531,7 +1628,7 @@ type ResolveNodeResponse struct {
 
 func (x *ResolveNodeResponse) Reset() {
 	*x = ResolveNodeResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1543,7 +1640,7 @@ func (x *ResolveNodeResponse) String() string {
 func (*ResolveNodeResponse) ProtoMessage() {}
 
 func (x *ResolveNodeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1556,7 +1653,7 @@ func (x *ResolveNodeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResolveNodeResponse.ProtoReflect.Descriptor instead.
 func (*ResolveNodeResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{22}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ResolveNodeResponse) GetNode() *v1.Node {
@@ -1591,7 +1688,7 @@ type BindSessionRequest struct {
 
 func (x *BindSessionRequest) Reset() {
 	*x = BindSessionRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1603,7 +1700,7 @@ func (x *BindSessionRequest) String() string {
 func (*BindSessionRequest) ProtoMessage() {}
 
 func (x *BindSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1616,7 +1713,7 @@ func (x *BindSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindSessionRequest.ProtoReflect.Descriptor instead.
 func (*BindSessionRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{23}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *BindSessionRequest) GetUserId() string {
@@ -1649,7 +1746,7 @@ type BindSessionResponse struct {
 
 func (x *BindSessionResponse) Reset() {
 	*x = BindSessionResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1661,7 +1758,7 @@ func (x *BindSessionResponse) String() string {
 func (*BindSessionResponse) ProtoMessage() {}
 
 func (x *BindSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[24]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1674,7 +1771,7 @@ func (x *BindSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BindSessionResponse.ProtoReflect.Descriptor instead.
 func (*BindSessionResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{24}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *BindSessionResponse) GetNode() *v1.Node {
@@ -1692,7 +1789,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1704,7 +1801,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[25]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1717,7 +1814,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{25}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{27}
 }
 
 type GetStatsResponse struct {
@@ -1729,7 +1826,7 @@ type GetStatsResponse struct {
 
 func (x *GetStatsResponse) Reset() {
 	*x = GetStatsResponse{}
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[26]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1838,7 @@ func (x *GetStatsResponse) String() string {
 func (*GetStatsResponse) ProtoMessage() {}
 
 func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[26]
+	mi := &file_hecaton_tool_v1_tool_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1851,7 @@ func (x *GetStatsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsResponse.ProtoReflect.Descriptor instead.
 func (*GetStatsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{26}
+	return file_hecaton_tool_v1_tool_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetStatsResponse) GetStats() *v1.GatewayStats {
@@ -1859,7 +1956,12 @@ const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\tnode_type\x18\x02 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\x12'\n" +
 	"\x0finclude_offline\x18\x03 \x01(\bR\x0eincludeOffline\"@\n" +
 	"\x11ListNodesResponse\x12+\n" +
-	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"\xc9\x01\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x15.hecaton.node.v1.NodeR\x05nodes\"B\n" +
+	"\x0fGetToolsRequest\x12\x17\n" +
+	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\"(\n" +
+	"\x10GetToolsResponse\x12\x14\n" +
+	"\x05tools\x18\x01 \x01(\fR\x05tools\"\xc9\x01\n" +
 	"\x12ResolveNodeRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
@@ -1880,14 +1982,15 @@ const file_hecaton_tool_v1_tool_proto_rawDesc = "" +
 	"\x04node\x18\x01 \x01(\v2\x15.hecaton.node.v1.NodeR\x04node\"\x11\n" +
 	"\x0fGetStatsRequest\"G\n" +
 	"\x10GetStatsResponse\x123\n" +
-	"\x05stats\x18\x01 \x01(\v2\x1d.hecaton.node.v1.GatewayStatsR\x05stats2\xa8\x06\n" +
+	"\x05stats\x18\x01 \x01(\v2\x1d.hecaton.node.v1.GatewayStatsR\x05stats2\xf9\x06\n" +
 	"\vToolService\x12O\n" +
 	"\bCallTool\x12 .hecaton.tool.v1.CallToolRequest\x1a!.hecaton.tool.v1.CallToolResponse\x12c\n" +
 	"\x0eCallToolStream\x12&.hecaton.tool.v1.CallToolStreamRequest\x1a'.hecaton.tool.v1.CallToolStreamResponse0\x01\x12J\n" +
 	"\x05Calls\x12\x1d.hecaton.tool.v1.CallsRequest\x1a\x1e.hecaton.tool.v1.CallsResponse(\x010\x01\x12d\n" +
 	"\x0fExecuteWorkflow\x12'.hecaton.tool.v1.ExecuteWorkflowRequest\x1a(.hecaton.tool.v1.ExecuteWorkflowResponse\x12X\n" +
 	"\vSendMessage\x12#.hecaton.tool.v1.SendMessageRequest\x1a$.hecaton.tool.v1.SendMessageResponse\x12R\n" +
-	"\tListNodes\x12!.hecaton.tool.v1.ListNodesRequest\x1a\".hecaton.tool.v1.ListNodesResponse\x12X\n" +
+	"\tListNodes\x12!.hecaton.tool.v1.ListNodesRequest\x1a\".hecaton.tool.v1.ListNodesResponse\x12O\n" +
+	"\bGetTools\x12 .hecaton.tool.v1.GetToolsRequest\x1a!.hecaton.tool.v1.GetToolsResponse\x12X\n" +
 	"\vResolveNode\x12#.hecaton.tool.v1.ResolveNodeRequest\x1a$.hecaton.tool.v1.ResolveNodeResponse\x12X\n" +
 	"\vBindSession\x12#.hecaton.tool.v1.BindSessionRequest\x1a$.hecaton.tool.v1.BindSessionResponse\x12O\n" +
 	"\bGetStats\x12 .hecaton.tool.v1.GetStatsRequest\x1a!.hecaton.tool.v1.GetStatsResponseBAZ?github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1;toolv1b\x06proto3"
@@ -1904,7 +2007,7 @@ func file_hecaton_tool_v1_tool_proto_rawDescGZIP() []byte {
 	return file_hecaton_tool_v1_tool_proto_rawDescData
 }
 
-var file_hecaton_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_hecaton_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_hecaton_tool_v1_tool_proto_goTypes = []any{
 	(*Call)(nil),                    // 0: hecaton.tool.v1.Call
 	(*Answer)(nil),                  // 1: hecaton.tool.v1.Answer
@@ -1927,24 +2030,26 @@ var file_hecaton_tool_v1_tool_proto_goTypes = []any{
 	(*SendMessageResponse)(nil),     // 18: hecaton.tool.v1.SendMessageResponse
 	(*ListNodesRequest)(nil),        // 19: hecaton.tool.v1.ListNodesRequest
 	(*ListNodesResponse)(nil),       // 20: hecaton.tool.v1.ListNodesResponse
-	(*ResolveNodeRequest)(nil),      // 21: hecaton.tool.v1.ResolveNodeRequest
-	(*ResolveNodeResponse)(nil),     // 22: hecaton.tool.v1.ResolveNodeResponse
-	(*BindSessionRequest)(nil),      // 23: hecaton.tool.v1.BindSessionRequest
-	(*BindSessionResponse)(nil),     // 24: hecaton.tool.v1.BindSessionResponse
-	(*GetStatsRequest)(nil),         // 25: hecaton.tool.v1.GetStatsRequest
-	(*GetStatsResponse)(nil),        // 26: hecaton.tool.v1.GetStatsResponse
-	(v1.NodeType)(0),                // 27: hecaton.node.v1.NodeType
-	(*durationpb.Duration)(nil),     // 28: google.protobuf.Duration
-	(*v1.Node)(nil),                 // 29: hecaton.node.v1.Node
-	(*v1.GatewayStats)(nil),         // 30: hecaton.node.v1.GatewayStats
+	(*GetToolsRequest)(nil),         // 21: hecaton.tool.v1.GetToolsRequest
+	(*GetToolsResponse)(nil),        // 22: hecaton.tool.v1.GetToolsResponse
+	(*ResolveNodeRequest)(nil),      // 23: hecaton.tool.v1.ResolveNodeRequest
+	(*ResolveNodeResponse)(nil),     // 24: hecaton.tool.v1.ResolveNodeResponse
+	(*BindSessionRequest)(nil),      // 25: hecaton.tool.v1.BindSessionRequest
+	(*BindSessionResponse)(nil),     // 26: hecaton.tool.v1.BindSessionResponse
+	(*GetStatsRequest)(nil),         // 27: hecaton.tool.v1.GetStatsRequest
+	(*GetStatsResponse)(nil),        // 28: hecaton.tool.v1.GetStatsResponse
+	(v1.NodeType)(0),                // 29: hecaton.node.v1.NodeType
+	(*durationpb.Duration)(nil),     // 30: google.protobuf.Duration
+	(*v1.Node)(nil),                 // 31: hecaton.node.v1.Node
+	(*v1.GatewayStats)(nil),         // 32: hecaton.node.v1.GatewayStats
 }
 var file_hecaton_tool_v1_tool_proto_depIdxs = []int32{
-	27, // 0: hecaton.tool.v1.Call.node_type:type_name -> hecaton.node.v1.NodeType
-	28, // 1: hecaton.tool.v1.Call.timeout:type_name -> google.protobuf.Duration
-	29, // 2: hecaton.tool.v1.Failure.available_nodes:type_name -> hecaton.node.v1.Node
+	29, // 0: hecaton.tool.v1.Call.node_type:type_name -> hecaton.node.v1.NodeType
+	30, // 1: hecaton.tool.v1.Call.timeout:type_name -> google.protobuf.Duration
+	31, // 2: hecaton.tool.v1.Failure.available_nodes:type_name -> hecaton.node.v1.Node
 	4,  // 3: hecaton.tool.v1.Failure.limit:type_name -> hecaton.tool.v1.LimitMet
-	28, // 4: hecaton.tool.v1.LimitMet.retry_after:type_name -> google.protobuf.Duration
-	29, // 5: hecaton.tool.v1.NodeSelection.available_nodes:type_name -> hecaton.node.v1.Node
+	30, // 4: hecaton.tool.v1.LimitMet.retry_after:type_name -> google.protobuf.Duration
+	31, // 5: hecaton.tool.v1.NodeSelection.available_nodes:type_name -> hecaton.node.v1.Node
 	0,  // 6: hecaton.tool.v1.CallToolRequest.call:type_name -> hecaton.tool.v1.Call
 	1,  // 7: hecaton.tool.v1.CallToolResponse.answer:type_name -> hecaton.tool.v1.Answer
 	0,  // 8: hecaton.tool.v1.CallToolStreamRequest.call:type_name -> hecaton.tool.v1.Call
@@ -1955,37 +2060,39 @@ var file_hecaton_tool_v1_tool_proto_depIdxs = []int32{
 	2,  // 13: hecaton.tool.v1.CallsResponse.progress:type_name -> hecaton.tool.v1.Progress
 	1,  // 14: hecaton.tool.v1.CallsResponse.answer:type_name -> hecaton.tool.v1.Answer
 	3,  // 15: hecaton.tool.v1.CallsResponse.failure:type_name -> hecaton.tool.v1.Failure
-	28, // 16: hecaton.tool.v1.ExecuteWorkflowRequest.timeout:type_name -> google.protobuf.Duration
+	30, // 16: hecaton.tool.v1.ExecuteWorkflowRequest.timeout:type_name -> google.protobuf.Duration
 	16, // 17: hecaton.tool.v1.SendMessageRequest.node:type_name -> hecaton.tool.v1.NodeTarget
 	17, // 18: hecaton.tool.v1.SendMessageRequest.web:type_name -> hecaton.tool.v1.WebTarget
-	27, // 19: hecaton.tool.v1.NodeTarget.node_type:type_name -> hecaton.node.v1.NodeType
-	27, // 20: hecaton.tool.v1.ListNodesRequest.node_type:type_name -> hecaton.node.v1.NodeType
-	29, // 21: hecaton.tool.v1.ListNodesResponse.nodes:type_name -> hecaton.node.v1.Node
-	27, // 22: hecaton.tool.v1.ResolveNodeRequest.node_type:type_name -> hecaton.node.v1.NodeType
-	29, // 23: hecaton.tool.v1.ResolveNodeResponse.node:type_name -> hecaton.node.v1.Node
-	29, // 24: hecaton.tool.v1.ResolveNodeResponse.available_nodes:type_name -> hecaton.node.v1.Node
-	29, // 25: hecaton.tool.v1.BindSessionResponse.node:type_name -> hecaton.node.v1.Node
-	30, // 26: hecaton.tool.v1.GetStatsResponse.stats:type_name -> hecaton.node.v1.GatewayStats
+	29, // 19: hecaton.tool.v1.NodeTarget.node_type:type_name -> hecaton.node.v1.NodeType
+	29, // 20: hecaton.tool.v1.ListNodesRequest.node_type:type_name -> hecaton.node.v1.NodeType
+	31, // 21: hecaton.tool.v1.ListNodesResponse.nodes:type_name -> hecaton.node.v1.Node
+	29, // 22: hecaton.tool.v1.ResolveNodeRequest.node_type:type_name -> hecaton.node.v1.NodeType
+	31, // 23: hecaton.tool.v1.ResolveNodeResponse.node:type_name -> hecaton.node.v1.Node
+	31, // 24: hecaton.tool.v1.ResolveNodeResponse.available_nodes:type_name -> hecaton.node.v1.Node
+	31, // 25: hecaton.tool.v1.BindSessionResponse.node:type_name -> hecaton.node.v1.Node
+	32, // 26: hecaton.tool.v1.GetStatsResponse.stats:type_name -> hecaton.node.v1.GatewayStats
 	6,  // 27: hecaton.tool.v1.ToolService.CallTool:input_type -> hecaton.tool.v1.CallToolRequest
 	8,  // 28: hecaton.tool.v1.ToolService.CallToolStream:input_type -> hecaton.tool.v1.CallToolStreamRequest
 	10, // 29: hecaton.tool.v1.ToolService.Calls:input_type -> hecaton.tool.v1.CallsRequest
 	13, // 30: hecaton.tool.v1.ToolService.ExecuteWorkflow:input_type -> hecaton.tool.v1.ExecuteWorkflowRequest
 	15, // 31: hecaton.tool.v1.ToolService.SendMessage:input_type -> hecaton.tool.v1.SendMessageRequest
 	19, // 32: hecaton.tool.v1.ToolService.ListNodes:input_type -> hecaton.tool.v1.ListNodesRequest
-	21, // 33: hecaton.tool.v1.ToolService.ResolveNode:input_type -> hecaton.tool.v1.ResolveNodeRequest
-	23, // 34: hecaton.tool.v1.ToolService.BindSession:input_type -> hecaton.tool.v1.BindSessionRequest
-	25, // 35: hecaton.tool.v1.ToolService.GetStats:input_type -> hecaton.tool.v1.GetStatsRequest
-	7,  // 36: hecaton.tool.v1.ToolService.CallTool:output_type -> hecaton.tool.v1.CallToolResponse
-	9,  // 37: hecaton.tool.v1.ToolService.CallToolStream:output_type -> hecaton.tool.v1.CallToolStreamResponse
-	12, // 38: hecaton.tool.v1.ToolService.Calls:output_type -> hecaton.tool.v1.CallsResponse
-	14, // 39: hecaton.tool.v1.ToolService.ExecuteWorkflow:output_type -> hecaton.tool.v1.ExecuteWorkflowResponse
-	18, // 40: hecaton.tool.v1.ToolService.SendMessage:output_type -> hecaton.tool.v1.SendMessageResponse
-	20, // 41: hecaton.tool.v1.ToolService.ListNodes:output_type -> hecaton.tool.v1.ListNodesResponse
-	22, // 42: hecaton.tool.v1.ToolService.ResolveNode:output_type -> hecaton.tool.v1.ResolveNodeResponse
-	24, // 43: hecaton.tool.v1.ToolService.BindSession:output_type -> hecaton.tool.v1.BindSessionResponse
-	26, // 44: hecaton.tool.v1.ToolService.GetStats:output_type -> hecaton.tool.v1.GetStatsResponse
-	36, // [36:45] is the sub-list for method output_type
-	27, // [27:36] is the sub-list for method input_type
+	21, // 33: hecaton.tool.v1.ToolService.GetTools:input_type -> hecaton.tool.v1.GetToolsRequest
+	23, // 34: hecaton.tool.v1.ToolService.ResolveNode:input_type -> hecaton.tool.v1.ResolveNodeRequest
+	25, // 35: hecaton.tool.v1.ToolService.BindSession:input_type -> hecaton.tool.v1.BindSessionRequest
+	27, // 36: hecaton.tool.v1.ToolService.GetStats:input_type -> hecaton.tool.v1.GetStatsRequest
+	7,  // 37: hecaton.tool.v1.ToolService.CallTool:output_type -> hecaton.tool.v1.CallToolResponse
+	9,  // 38: hecaton.tool.v1.ToolService.CallToolStream:output_type -> hecaton.tool.v1.CallToolStreamResponse
+	12, // 39: hecaton.tool.v1.ToolService.Calls:output_type -> hecaton.tool.v1.CallsResponse
+	14, // 40: hecaton.tool.v1.ToolService.ExecuteWorkflow:output_type -> hecaton.tool.v1.ExecuteWorkflowResponse
+	18, // 41: hecaton.tool.v1.ToolService.SendMessage:output_type -> hecaton.tool.v1.SendMessageResponse
+	20, // 42: hecaton.tool.v1.ToolService.ListNodes:output_type -> hecaton.tool.v1.ListNodesResponse
+	22, // 43: hecaton.tool.v1.ToolService.GetTools:output_type -> hecaton.tool.v1.GetToolsResponse
+	24, // 44: hecaton.tool.v1.ToolService.ResolveNode:output_type -> hecaton.tool.v1.ResolveNodeResponse
+	26, // 45: hecaton.tool.v1.ToolService.BindSession:output_type -> hecaton.tool.v1.BindSessionResponse
+	28, // 46: hecaton.tool.v1.ToolService.GetStats:output_type -> hecaton.tool.v1.GetStatsResponse
+	37, // [37:47] is the sub-list for method output_type
+	27, // [27:37] is the sub-list for method input_type
 	27, // [27:27] is the sub-list for extension type_name
 	27, // [27:27] is the sub-list for extension extendee
 	0,  // [0:27] is the sub-list for field type_name
@@ -2023,7 +2130,7 @@ func file_hecaton_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_tool_v1_tool_proto_rawDesc), len(file_hecaton_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -27,6 +27,7 @@ const (
 	ToolService_ExecuteWorkflow_FullMethodName = "/hecaton.tool.v1.ToolService/ExecuteWorkflow"
 	ToolService_SendMessage_FullMethodName     = "/hecaton.tool.v1.ToolService/SendMessage"
 	ToolService_ListNodes_FullMethodName       = "/hecaton.tool.v1.ToolService/ListNodes"
+	ToolService_GetTools_FullMethodName        = "/hecaton.tool.v1.ToolService/GetTools"
 	ToolService_ResolveNode_FullMethodName     = "/hecaton.tool.v1.ToolService/ResolveNode"
 	ToolService_BindSession_FullMethodName     = "/hecaton.tool.v1.ToolService/BindSession"
 	ToolService_GetStats_FullMethodName        = "/hecaton.tool.v1.ToolService/GetStats"
@@ -57,6 +58,9 @@ type ToolServiceClient interface {
 	SendMessage(ctx context.Context, in *SendMessageRequest, opts ...grpc.CallOption) (*SendMessageResponse, error)
 	// ListNodes lists a user's nodes, first connected first.
 	ListNodes(ctx context.Context, in *ListNodesRequest, opts ...grpc.CallOption) (*ListNodesResponse, error)
+	// GetTools returns the definitions that one of a user's nodes gave of its tools, by Node.info.tools_digest; NOT_FOUND where
+	// no node of the user has them any more.
+	GetTools(ctx context.Context, in *GetToolsRequest, opts ...grpc.CallOption) (*GetToolsResponse, error)
 	// ResolveNode tells which node a session's calls go to, and binds an unbound session where there is one answer
 	// (docs/architecture.md#which-node).
 	ResolveNode(ctx context.Context, in *ResolveNodeRequest, opts ...grpc.CallOption) (*ResolveNodeResponse, error)
@@ -146,6 +150,16 @@ func (c *toolServiceClient) ListNodes(ctx context.Context, in *ListNodesRequest,
 	return out, nil
 }
 
+func (c *toolServiceClient) GetTools(ctx context.Context, in *GetToolsRequest, opts ...grpc.CallOption) (*GetToolsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetToolsResponse)
+	err := c.cc.Invoke(ctx, ToolService_GetTools_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *toolServiceClient) ResolveNode(ctx context.Context, in *ResolveNodeRequest, opts ...grpc.CallOption) (*ResolveNodeResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ResolveNodeResponse)
@@ -201,6 +215,9 @@ type ToolServiceServer interface {
 	SendMessage(context.Context, *SendMessageRequest) (*SendMessageResponse, error)
 	// ListNodes lists a user's nodes, first connected first.
 	ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error)
+	// GetTools returns the definitions that one of a user's nodes gave of its tools, by Node.info.tools_digest; NOT_FOUND where
+	// no node of the user has them any more.
+	GetTools(context.Context, *GetToolsRequest) (*GetToolsResponse, error)
 	// ResolveNode tells which node a session's calls go to, and binds an unbound session where there is one answer
 	// (docs/architecture.md#which-node).
 	ResolveNode(context.Context, *ResolveNodeRequest) (*ResolveNodeResponse, error)
@@ -235,6 +252,9 @@ func (UnimplementedToolServiceServer) SendMessage(context.Context, *SendMessageR
 }
 func (UnimplementedToolServiceServer) ListNodes(context.Context, *ListNodesRequest) (*ListNodesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListNodes not implemented")
+}
+func (UnimplementedToolServiceServer) GetTools(context.Context, *GetToolsRequest) (*GetToolsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTools not implemented")
 }
 func (UnimplementedToolServiceServer) ResolveNode(context.Context, *ResolveNodeRequest) (*ResolveNodeResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ResolveNode not implemented")
@@ -356,6 +376,24 @@ func _ToolService_ListNodes_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ToolService_GetTools_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetToolsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ToolServiceServer).GetTools(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ToolService_GetTools_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ToolServiceServer).GetTools(ctx, req.(*GetToolsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ToolService_ResolveNode_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ResolveNodeRequest)
 	if err := dec(in); err != nil {
@@ -432,6 +470,10 @@ var ToolService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListNodes",
 			Handler:    _ToolService_ListNodes_Handler,
+		},
+		{
+			MethodName: "GetTools",
+			Handler:    _ToolService_GetTools_Handler,
 		},
 		{
 			MethodName: "ResolveNode",

@@ -3,8 +3,9 @@
 //
 // What the package promises:
 //
-//   - A tool has exactly the name under which its node offers it. Nodes send names only; descriptions and parameters come
-//     from a table of well-known tools (known.json), and an unknown tool takes any object.
+//   - A tool has exactly the name under which its node offers it. Its description and parameters are those that the node gave
+//     when it registered, quoted; for a tool of which the node gave only the name they are made (package tooldef).
+//   - A node's hints change nothing: whether a tool only reads is what a table of ours says of its name.
 //   - A session that is bound has its node's tools, also while the node is disconnected. A session that is not bound has the
 //     tools of all connected nodes; if there are several nodes, the first call asks the user to choose one. Listing tools
 //     binds nothing.

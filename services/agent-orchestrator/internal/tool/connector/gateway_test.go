@@ -11,13 +11,16 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolclient"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -40,7 +43,8 @@ type gateway struct {
 	bound    map[string]string
 	calls    []*toolv1.Call
 	answer   func(*toolv1.Call) *toolv1.CallsResponse
-	resolved func() // hears of every look, after it
+	sets     map[string][]byte // packed definitions, by digest
+	resolved func()            // hears of every look, after it
 }
 
 // serve starts a gateway, and returns it with a source on it.
@@ -112,6 +116,25 @@ func (g *gateway) ListNodes(_ context.Context, req *toolv1.ListNodesRequest) (*t
 		}
 	}
 	return resp, nil
+}
+
+// GetTools implements ToolService.
+func (g *gateway) GetTools(_ context.Context, req *toolv1.GetToolsRequest) (*toolv1.GetToolsResponse, error) {
+	defer g.lock()()
+	packed, ok := g.sets[req.GetDigest()]
+	if !ok || req.GetUserId() != "ana" {
+		return nil, status.Error(codes.NotFound, "there are none")
+	}
+	return &toolv1.GetToolsResponse{Tools: packed}, nil
+}
+
+// describes lets a node give definitions.
+func (g *gateway) describes(n *nodev1.Node, defs ...tooldef.Definition) *nodev1.Node {
+	defer g.lock()()
+	set, digest := tooldef.Pack(defs)
+	g.sets = map[string][]byte{digest: set.Packed()}
+	n.Info.ToolsDigest = digest
+	return n
 }
 
 // resolve is called with mu held.

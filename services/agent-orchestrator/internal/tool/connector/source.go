@@ -2,7 +2,6 @@ package connector
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -10,9 +9,8 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
-	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
 	"github.com/hecaton-dev/hecaton/pkg/process/options"
-	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -22,6 +20,8 @@ type Gateways interface {
 	ResolveNode(ctx context.Context, req *toolv1.ResolveNodeRequest) (*toolv1.ResolveNodeResponse, error)
 	// ListNodes returns a user's nodes, also those that disconnected within the last minute.
 	ListNodes(ctx context.Context, req *toolv1.ListNodesRequest) (*toolv1.ListNodesResponse, error)
+	// GetTools returns the definitions that a node gave of its tools.
+	GetTools(ctx context.Context, req *toolv1.GetToolsRequest) (*toolv1.GetToolsResponse, error)
 	// Call runs one tool; its error is an *errs.Error, or a gRPC status if the call was malformed.
 	Call(ctx context.Context, call *toolv1.Call) (*toolv1.Answer, error)
 }
@@ -32,8 +32,9 @@ const listTimeout = 3 * time.Second
 // Source has the tools of sessions' nodes. It is safe for concurrent use.
 type Source struct {
 	// Static after construction.
-	gateways Gateways
-	patience patience
+	gateways    Gateways
+	definitions *tooldef.Cache
+	patience    patience
 }
 
 // Options of a Source.
@@ -47,7 +48,7 @@ func New(o Options) (*Source, error) {
 	if err := options.Require("connector", map[string]bool{"Gateways": o.Gateways == nil}); err != nil {
 		return nil, err
 	}
-	return &Source{gateways: o.Gateways, patience: usual}, nil
+	return &Source{gateways: o.Gateways, definitions: newDefinitions(o.Gateways), patience: usual}, nil
 }
 
 // Tools implements [tool.Source]. In plan mode there are none, and in ask mode the model is not told to use them: they would
@@ -58,7 +59,7 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
-	k := &runTools{gateways: s.gateways, patience: s.patience, scope: scope}
+	k := &runTools{gateways: s.gateways, definitions: s.definitions, patience: s.patience, scope: scope}
 	resp, err := k.look(ctx)
 	k.listed = time.Now()
 	if err != nil {
@@ -75,14 +76,14 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 	if n := resp.GetNode(); n != nil {
 		nodes, k.node = []*nodev1.Node{n}, n.GetInfo().GetNodeId()
 	}
-	out := tool.Listing{Tools: k.tools(nodes), Stale: k.isStale}
+	out := tool.Listing{Tools: k.tools(ctx, nodes), Stale: k.isStale}
 	for _, n := range nodes {
 		switch {
 		case !n.GetIsConnected():
 			out.Problems = append(out.Problems, describe(n)+" is not connected; its tools can be called once it is back.")
 			k.stale.Store(true)
 		case len(n.GetInfo().GetAvailableTools()) > 0 && scope.Mode == tool.ModeAgent:
-			out.Remarks = append(out.Remarks, tool.Remark{Kind: "connected node", Of: nameOf(n), Text: kindOf(n)})
+			out.Remarks = append(out.Remarks, tool.Remark{Kind: "connected node", Of: tooldef.NodeName(n.GetInfo()), Text: tooldef.NodeKind(n.GetInfo())})
 		}
 	}
 	return out, nil
@@ -91,11 +92,12 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 // runTools is the tools of one run.
 type runTools struct {
 	// static after construction
-	gateways Gateways
-	patience patience
-	scope    tool.Scope
-	node     string // the node whose tools were listed; "" if no node is chosen
-	listed   time.Time
+	gateways    Gateways
+	definitions *tooldef.Cache
+	patience    patience
+	scope       tool.Scope
+	node        string // the node whose tools were listed; "" if no node is chosen
+	listed      time.Time
 
 	// stale says that listing the tools now would give others.
 	stale atomic.Bool
@@ -103,46 +105,5 @@ type runTools struct {
 
 func (k *runTools) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }
 
-// tools makes tools of what nodes offer; if several nodes offer a tool, the first one describes it.
-func (k *runTools) tools(nodes []*nodev1.Node) (out []tool.Tool) {
-	seen := map[string]bool{}
-	for _, n := range nodes {
-		for _, name := range n.GetInfo().GetAvailableTools() {
-			if !seen[name] && toolname.Check(name) == nil { // an older registry may have others
-				seen[name] = true
-				out = append(out, &nodeTool{runTools: k, spec: specOf(name, n)})
-			}
-		}
-	}
-	return out
-}
-
-// How much of what a node says of itself is shown to the model, in bytes.
-const (
-	maxName = 128
-	maxOS   = 64
-)
-
-// describe names a node for a model, quoted, so that the node's words do not pass for ours.
-func describe(n *nodev1.Node) string {
-	return fmt.Sprintf("the node %s (%s)", tool.Quote(nameOf(n), maxName), kindOf(n))
-}
-
-// kindOf is what a node is: a browser or a desktop, and of which system it says that it is.
-func kindOf(n *nodev1.Node) string {
-	kind := nodetype.Name(n.GetInfo().GetNodeType())
-	if kind == "extension" {
-		kind = "browser"
-	}
-	if os := n.GetInfo().GetOs(); os != "" {
-		kind += ", " + tool.Quote(os, maxOS)
-	}
-	return kind
-}
-
-func nameOf(n *nodev1.Node) string {
-	if name := n.GetInfo().GetNodeName(); name != "" {
-		return name
-	}
-	return n.GetInfo().GetNodeId()
-}
+// describe names a node for a model.
+func describe(n *nodev1.Node) string { return tooldef.Describe(n.GetInfo()) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -48,7 +49,7 @@ func (t *nodeTool) Call(ctx context.Context, in tool.Invocation) (tool.Result, e
 	}
 	call := &toolv1.Call{
 		UserId: string(t.scope.User), SessionId: string(t.scope.Session), ToolName: t.spec.Name,
-		ArgumentsJson: bytes.TrimSpace(in.Args), Timeout: durationpb.New(callTimeout(t.spec.Name, in.Args)),
+		ArgumentsJson: bytes.TrimSpace(in.Args), Timeout: durationpb.New(tooldef.Timeout(t.spec.Name, in.Args)),
 	}
 	began := time.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {

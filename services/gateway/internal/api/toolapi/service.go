@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
@@ -35,7 +36,9 @@ type Service struct {
 	toolv1.UnimplementedToolServiceServer
 	Router   *router.Router
 	Presence *presence.Client
-	Fanout   *fanout.Fanout
+	// Tools has the definitions of nodes' tools.
+	Tools  *tooldef.Cache
+	Fanout *fanout.Fanout
 	// Workflows is nil where no dialect has any.
 	Workflows Workflows
 	// Limits are those of the users whose calls share a stream ([Limited] has the others); nil for none.

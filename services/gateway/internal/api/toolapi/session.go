@@ -5,7 +5,11 @@ import (
 	"errors"
 	"sync"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 )
@@ -109,6 +113,21 @@ func (s *Service) describe(ctx context.Context, req *toolv1.ResolveNodeRequest, 
 	}
 	// Gone since it was chosen.
 	return &nodev1.Node{Info: &nodev1.NodeInfo{NodeId: choice.GetNodeId()}, Status: nodev1.NodeStatus_NODE_STATUS_OFFLINE}, nil
+}
+
+// GetTools implements ToolService.
+func (s *Service) GetTools(ctx context.Context, req *toolv1.GetToolsRequest) (*toolv1.GetToolsResponse, error) {
+	if err := errors.Join(ids.Check("user_id", req.GetUserId()), tooldef.CheckDigest(req.GetDigest())); err != nil {
+		return nil, invalid("%v", err)
+	}
+	tools, err := s.Tools.Packed(ctx, ids.UserID(req.GetUserId()), req.GetDigest())
+	if err == nil && len(tools) == 0 {
+		err = status.Error(codes.NotFound, "no node of the user has definitions with this digest")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &toolv1.GetToolsResponse{Tools: tools}, nil
 }
 
 // BindSession implements ToolService.

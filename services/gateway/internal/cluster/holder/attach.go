@@ -9,6 +9,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
@@ -62,14 +63,15 @@ func (h *Holder) due(n *hub.Node) error {
 	return nil
 }
 
-// Update changes what the node says of itself; info may name another node id, which the connection then takes. The error
-// is a *[RefusedError], after which the connection has to end.
-func (h *Holder) Update(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo) error {
+// Update changes what the node says of itself; info may name another node id, which the connection then takes. tools are the
+// definitions that info names. The error is a *[RefusedError], after which the connection has to end.
+func (h *Holder) Update(ctx context.Context, n *hub.Node, info *nodev1.NodeInfo, tools tooldef.Set) error {
 	n.Life.Lock()
 	defer n.Life.Unlock()
 	if n.Gone {
 		return errGone
 	}
+	n.Tools = tools
 	if ids.NodeID(info.GetNodeId()) != n.Key().Node {
 		return h.rename(ctx, n, info)
 	}
@@ -200,10 +202,15 @@ func (h *Holder) register(ctx context.Context, n *hub.Node, info *nodev1.NodeInf
 		own = provisional()
 	}
 	status, tasks := n.Load()
-	r, err := h.Registry.Register(ctx, &nodev1.Registration{
+	registration := &nodev1.Registration{
 		UserId: string(n.User), Info: info, Epoch: int64(epoch), Status: status, CurrentTasks: tasks,
 		ConnectedAt: timestamppb.New(n.Since()),
-	})
+	}
+	r, err := h.Registry.Register(ctx, registration)
+	if err == nil && r.GetOutcome() == nodev1.RegisterResult_OUTCOME_TOOLS_WANTED {
+		registration.Tools = n.Tools.Packed()
+		r, err = h.Registry.Register(ctx, registration)
+	}
 	switch {
 	case errors.Is(err, errs.BusUnavailable) || errors.Is(err, context.DeadlineExceeded):
 		return h.unregistered(n, own, err), nil

@@ -16,6 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/witness"
@@ -216,7 +217,7 @@ func TestANodeThatWasRenamedMeanwhileIsNotSuperseded(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, epoch := n.Key(), n.Epoch()
-	if err := p.Update(t.Context(), n, &nodev1.NodeInfo{NodeId: "new"}); err != nil {
+	if err := p.Update(t.Context(), n, &nodev1.NodeInfo{NodeId: "new"}, tooldef.Set{}); err != nil {
 		t.Fatal(err)
 	}
 	p.Superseded(n, before, epoch)

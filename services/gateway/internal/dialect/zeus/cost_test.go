@@ -18,6 +18,9 @@ func FuzzFramesCostTheirBytes(f *testing.F) {
 	for _, n := range []int{4_000, 40_000} {
 		for _, s := range []string{
 			`{"type":"register","available_tools":[` + strings.Repeat(`"",`, n) + `""]}`, `{"type":"register","capabilities":[` + strings.Repeat(`"ab",`, n) + `""]}`,
+			`{"type":"register","tools":[` + strings.Repeat(`{"name":"a"},`, n/100) + `0]}`,
+			`{"type":"register","tools":[` + strings.Repeat(`{"name":"a","inputSchema":{"type":"object","properties":{"`+strings.Repeat("a", 1000)+`":{}}}},`, n/100) + `0]}`,
+			`{"type":"register","tools":[{"name":"a","inputSchema":{"type":"object","enum":[` + strings.Repeat(`{"":0},`, n/10) + `0]}}]}`,
 			`{"type":"execute_workflow","workflow_id":"x","variables":{` + strings.Repeat(`"":1,`, n) + `"":1}}`,
 			`{"type":"task_complete",` + strings.Repeat(`"\n":1,`, n) + `"result":{}}`, `{"type":"mcp_response","error":"` + strings.Repeat(`\n`, n) + `"}`,
 			`{"type":` + strings.Repeat(`{"z":`, n) + `1` + strings.Repeat(`}`, n) + `}`,

@@ -19,7 +19,8 @@ import (
 var samples = []string{
 	`{"type":"register","node_id":"node_abc123","node_name":"Chrome Extension","node_type":"extension","os":"macOS","os_version":"14.0","app_version":"1.2.0",` +
 		`"capabilities":["browser_control","screenshot"],"available_tools":["click","type","screenshot","navigate"],"max_concurrent_tasks":3}`,
-	`{"type":"register"}`, `{"type":"register","node_type":"desktop","max_concurrent_tasks":0}`, `{"type":"register","node_id":"\u0000","capabilities":[1]}`,
+	`{"type":"register","available_tools":["a"],"tools":[{"name":"b","inputSchema":{"type":"object","properties":{"x":{"x-mcp-header":1}}}},{"name":"c\u202e"},7]}`,
+	`{"type":"register","tools":{}}`, `{"type":"register"}`, `{"type":"register","node_type":"desktop","max_concurrent_tasks":0}`, `{"type":"register","node_id":"\u0000","capabilities":[1]}`,
 	`{"type":"register","node_id":"\ud800","node_name":null,"available_tools":["",null]}`,
 	`{"type":"heartbeat","status":"online","current_tasks":0}`, `{"type":"heartbeat"}`, `{"type":"heartbeat","status":7,"current_tasks":-1}`,
 	`{"type":"status","status":"busy"}`, `{"type":"status","status":"idle"}`,
@@ -73,12 +74,19 @@ func FuzzFrames(f *testing.F) {
 
 func fuzzRegister(t *testing.T, frame []byte) {
 	for _, k := range []*kind{extension, desktop} {
-		info, err := parseRegister(frame, k, "current")
+		said, err := parseRegister(frame, k, "current")
 		if err != nil {
 			if m := members(t, notRegistered(err.Error())); string(m["success"]) != "false" || text(t, m["error"]) == "" || len(m) != 3 {
 				t.Fatalf("%q", notRegistered(err.Error()))
 			}
 			continue
+		}
+		info := said.Info
+		if said.Tools.IsZero() != (info.GetToolsDigest() == "") || (said.Remark != nil) != (said.Refused > 0) {
+			t.Fatalf("%q became %v", frame, said)
+		}
+		if said.Remark != nil {
+			members(t, said.Remark)
 		}
 		if ids.Check("node_id", info.GetNodeId()) != nil || info.GetNodeType() != k.typ || info.GetNodeName() == "" || info.GetMaxConcurrentTasks() < 1 || proto.Size(info) > maxInfo || toolname.CheckAll(info.GetAvailableTools()) != nil {
 			t.Fatalf("%q became %v", frame, info)

@@ -25,11 +25,11 @@ type nodeSession struct {
 func (s *nodeSession) Begin() error { return s.c.Hold(newInfo(s.kind, s.c.Node), s) }
 
 func (s *nodeSession) readRegister(frame []byte) codec.Message {
-	info, err := parseRegister(frame, s.kind, s.c.Held().Key().Node)
+	said, err := parseRegister(frame, s.kind, s.c.Held().Key().Node)
 	if err != nil {
 		return codec.Message{Means: codec.Malformed, Reply: notRegistered(err.Error())}
 	}
-	return codec.Message{Means: codec.Register, Info: info, Reply: registered(info.GetNodeId())}
+	return codec.Message{Means: codec.Register, Registration: said, Reply: registered(said.Info.GetNodeId())}
 }
 
 // readStatus reads a heartbeat, which is acknowledged, or a status message.

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
@@ -28,6 +29,17 @@ const (
 	Other
 )
 
+// Registration is what a node says of itself.
+type Registration struct {
+	Info *nodev1.NodeInfo
+	// Tools are the definitions that Info.tools_digest names; zero where the node gave none.
+	Tools tooldef.Set
+	// Refused is how many definitions were not taken, and Remark the frame that tells the node of them, behind the reply; nil
+	// where there are none.
+	Refused int
+	Remark  []byte
+}
+
 // Message is what one frame means. Only the fields that go with the meaning are set.
 type Message struct {
 	Means Meaning
@@ -38,9 +50,10 @@ type Message struct {
 	Answer *frame.Buffer
 	// Params are those of a notifications/progress; valid as long as the frame.
 	Params []byte
-	Info   *nodev1.NodeInfo
-	Status nodev1.NodeStatus
-	Tasks  int32
+	// Registration is what the node says of itself.
+	Registration *Registration
+	Status       nodev1.NodeStatus
+	Tasks        int32
 	// Type and Name are the dialect's own: what it is, and which.
 	Type, Name string
 }

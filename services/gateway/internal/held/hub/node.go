@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/calls"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/codec"
@@ -34,8 +35,9 @@ type Node struct {
 	Retired atomic.Bool
 
 	// Owned by the holder: Life is held while the node's place in the cluster changes.
-	Life sync.Mutex
-	Gone bool
+	Life  sync.Mutex
+	Gone  bool
+	Tools tooldef.Set // those of Info: the registry wants them again once it has lost its data
 
 	// Owned by the pulse.
 	ping ping

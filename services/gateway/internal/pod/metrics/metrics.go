@@ -21,6 +21,8 @@ type Metrics struct {
 	Frames *prometheus.CounterVec
 	// LateAnswers counts answers that nobody waited for any more.
 	LateAnswers prometheus.Counter
+	// ToolsRefused counts definitions of tools that nodes gave and that were not taken.
+	ToolsRefused prometheus.Counter
 	// PresenceLag measures, in seconds, how long nodes that connect wait until every pod can call them.
 	PresenceLag prometheus.Histogram
 	// BatchNodes measures how many nodes' heartbeats go to the registry together.
@@ -48,6 +50,9 @@ func New(r prometheus.Registerer, clients []string) *Metrics {
 		LateAnswers: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "hecaton_gateway_late_answers_total", Help: "Answers of nodes that nobody waited for any more.",
 		}),
+		ToolsRefused: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "hecaton_gateway_tool_definitions_refused_total", Help: "Definitions of tools that nodes gave and that were not taken.",
+		}),
 		PresenceLag: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "hecaton_gateway_presence_lag_seconds", Help: "Time from a node's connection until every pod could call it.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
@@ -57,7 +62,7 @@ func New(r prometheus.Registerer, clients []string) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 to 16384
 		}),
 	}
-	r.MustRegister(m.Closed, m.Frames, m.LateAnswers, m.PresenceLag, m.BatchNodes)
+	r.MustRegister(m.Closed, m.Frames, m.LateAnswers, m.ToolsRefused, m.PresenceLag, m.BatchNodes)
 	for _, client := range clients {
 		for _, reason := range conn.Reasons() {
 			m.Closed.WithLabelValues(client, reason.String())

@@ -17,6 +17,8 @@ import (
 
 const (
 	batchLimit = 256
+	// toolsLimit is batchLimit for registrations with definitions of tools, of which each may have 300 KiB.
+	toolsLimit = 8
 	flushers   = 2
 	// rpcTimeout bounds one RPC: a registry that is away must not hold up a handshake.
 	rpcTimeout = 2 * time.Second
@@ -35,17 +37,20 @@ type Client struct {
 
 	gateway   ids.GatewayID
 	arrivals  batcher[*nodev1.Registration, *nodev1.RegisterResult]
+	described batcher[*nodev1.Registration, *nodev1.RegisterResult] // with definitions of tools
 	farewells batcher[*nodev1.NodeRef, bool]
 }
 
 // New returns a client; Close ends it.
 func New(cc grpc.ClientConnInterface, gateway ids.GatewayID) *Client {
 	c := &Client{Registry: nodev1.NewNodeRegistryServiceClient(cc), gateway: gateway}
-	c.arrivals.flush, c.farewells.flush = c.register, c.deregister
-	c.arrivals.limit, c.farewells.limit = batchLimit, batchLimit
+	c.arrivals.flush, c.described.flush, c.farewells.flush = c.register, c.register, c.deregister
+	c.arrivals.limit, c.described.limit, c.farewells.limit = batchLimit, toolsLimit, batchLimit
 	c.arrivals.queue = make(chan *item[*nodev1.Registration, *nodev1.RegisterResult], batchLimit)
+	c.described.queue = make(chan *item[*nodev1.Registration, *nodev1.RegisterResult], toolsLimit)
 	c.farewells.queue = make(chan *item[*nodev1.NodeRef, bool], batchLimit)
 	c.arrivals.start(flushers)
+	c.described.start(flushers)
 	c.farewells.start(flushers)
 	return c
 }
@@ -53,12 +58,16 @@ func New(cc grpc.ClientConnInterface, gateway ids.GatewayID) *Client {
 // Close fails what is still waiting and waits for the rest.
 func (c *Client) Close() {
 	c.arrivals.close()
+	c.described.close()
 	c.farewells.close()
 }
 
 // Register announces a connection or changes what is known of it.
 func (c *Client) Register(ctx context.Context, r *nodev1.Registration) (*nodev1.RegisterResult, error) {
 	r.GatewayId = string(c.gateway)
+	if len(r.GetTools()) > 0 {
+		return c.described.do(ctx, r)
+	}
 	return c.arrivals.do(ctx, r)
 }
 
@@ -122,6 +131,15 @@ func (c *Client) Resolve(ctx context.Context, r *nodev1.ResolveNodeRequest) (*no
 func (c *Client) List(ctx context.Context, r *nodev1.ListNodesRequest) ([]*nodev1.Node, error) {
 	resp, err := askTwice(ctx, c.Registry.ListNodes, r)
 	return resp.GetNodes(), err
+}
+
+// Tools returns the definitions of a user's tools by their digest, packed; nothing where there are none any more.
+func (c *Client) Tools(ctx context.Context, user ids.UserID, digest string) ([]byte, error) {
+	resp, err := askTwice(ctx, c.Registry.GetTools, &nodev1.GetToolsRequest{UserId: string(user), Digest: digest})
+	if status.Code(err) == codes.NotFound {
+		return nil, nil
+	}
+	return resp.GetTools(), err
 }
 
 // Session reports the node of a session.

@@ -7,6 +7,7 @@
 -- KEYS[3] hecaton:{user}:epoch:<id>
 -- KEYS[4] hecaton:{user}:last
 -- KEYS[5] hecaton:{user}:gone
+-- KEYS[6] hecaton:{user}:tools
 --
 -- ARGV[1]  node id
 -- ARGV[2]  epoch of a connection that was registered before; 0 for a new one
@@ -20,12 +21,16 @@
 -- ARGV[10] how long nodes and last outlive their last change, ms
 -- ARGV[11] how long the epoch outlives its last change, ms
 -- ARGV[12] how late a registration may come, ms
+-- ARGV[13] digest of the definitions of the node's tools, or ''
+-- ARGV[14] those definitions, or '' where the store may have them
 --
 -- Returns {'registered', epoch, 'online' | 'updated' | 'same', status, tasks, connected, now}
 --      or {'too many', 0}
 --      or {'superseded', newest epoch}
+--      or {'tools wanted', 0}
 local nodes, node, counter, last, gone = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local id, own, status, tasks, connected, info = ARGV[1], tonumber(ARGV[2]), ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local tools, digest, definitions = KEYS[6], ARGV[13], ARGV[14]
 
 local newest = tonumber(redis.call('GET', counter) or 0)
 local alive = live(nodes, id)
@@ -55,6 +60,10 @@ end
 
 if not alive and redis.call('ZCOUNT', nodes, '(' .. int(now), '+inf') >= tonumber(ARGV[9]) then
   return { 'too many', 0 }
+end
+
+if digest ~= '' and definitions == '' and redis.call('HEXISTS', tools, 'set ' .. digest) == 0 then
+  return { 'tools wanted', 0 }
 end
 
 local change = 'online'
@@ -87,4 +96,34 @@ redis.call('PEXPIRE', nodes, ARGV[10])
 redis.call('HSET', last, id, int(epoch) .. ' ' .. connected .. ' ' .. info)
 redis.call('PEXPIRE', last, ARGV[10])
 redis.call('ZREM', gone, id)
+
+-- Definitions are kept for as long as one of the nodes that are remembered has them.
+if definitions ~= '' then
+  redis.call('HSET', tools, 'set ' .. digest, definitions)
+end
+if (redis.call('HGET', tools, 'node ' .. id) or '') ~= digest then
+  if digest == '' then
+    redis.call('HDEL', tools, 'node ' .. id)
+  else
+    redis.call('HSET', tools, 'node ' .. id, digest)
+  end
+  local fields, used = redis.call('HKEYS', tools), {}
+  for _, field in ipairs(fields) do
+    if field:sub(1, 5) == 'node ' then
+      if redis.call('HEXISTS', last, field:sub(6)) == 0 then
+        redis.call('HDEL', tools, field)
+      else
+        used['set ' .. redis.call('HGET', tools, field)] = true
+      end
+    end
+  end
+  for _, field in ipairs(fields) do
+    if field:sub(1, 4) == 'set ' and not used[field] then
+      redis.call('HDEL', tools, field)
+    end
+  end
+end
+if digest ~= '' then
+  redis.call('PEXPIRE', tools, ARGV[10])
+end
 return { 'registered', epoch, change, tonumber(status), tonumber(tasks), connected, now }

@@ -3,9 +3,10 @@
 -- KEYS[1] hecaton:{user}:nodes
 -- KEYS[2] hecaton:{user}:last
 -- KEYS[3] hecaton:{user}:gone
+-- KEYS[4] hecaton:{user}:tools
 --
 -- ARGV[1] how many nodes that are gone are remembered
--- ARGV[2] how long nodes, last and gone outlive their last change, ms
+-- ARGV[2] how long nodes, last, gone and tools outlive their last change, ms
 --
 -- Returns {now, when the next lease ends (ms) or 0, then for each removed: node id, when its lease ended (ms), entry of
 -- last or ''}
@@ -26,5 +27,6 @@ if first[2] then
   reply[2] = tonumber(first[2])
   redis.call('PEXPIRE', nodes, ARGV[2])
   redis.call('PEXPIRE', last, ARGV[2])
+  redis.call('PEXPIRE', KEYS[4], ARGV[2])
 end
 return reply
