@@ -49,6 +49,9 @@ func (id Identity) Revocable(watch func(end func()) (stop func())) Identity {
 	return id
 }
 
+// MayBeRevoked reports whether the token can be revoked at all.
+func (id Identity) MayBeRevoked() bool { return id.watch != nil }
+
 // OnRevoked calls end, once, as soon as it is known that the token was revoked, possibly before it returns. Call stop when that
 // no longer matters.
 func (id Identity) OnRevoked(end func()) (stop func()) {

@@ -23,6 +23,9 @@ const (
 	connWindow = 8 << 20
 	// headroom is the size of a message beyond the frame in it.
 	headroom = 64 << 10
+	// streamWorkers are goroutines that serve one call after another, so that only their first ones grow the stack; where all
+	// of them are busy, a call has a goroutine of its own.
+	streamWorkers = 256
 	// oversize is how many times larger than the largest frame a request may be. gRPC refuses larger ones without a reason, and
 	// ends a whole stream of calls for one of them, so the bound that callers see is checked later.
 	oversize = 4
@@ -37,6 +40,7 @@ func (a *App) listenGRPC(ctx context.Context) (_ *rpc.Server, err error) {
 	opts = append(opts,
 		grpc.ChainUnaryInterceptor(toolapi.Limited(a.limits)),
 		grpc.ForceServerCodecV2(toolapi.NewCodec()),
+		grpc.NumStreamWorkers(streamWorkers),
 		grpc.InitialWindowSize(window), grpc.InitialConnWindowSize(connWindow),
 		grpc.MaxRecvMsgSize(oversize*int(a.cfg.MaxFrame)), grpc.MaxSendMsgSize(int(a.cfg.MaxReply)+headroom),
 	)

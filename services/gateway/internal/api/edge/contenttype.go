@@ -32,11 +32,14 @@ func checkContentType(r *http.Request, files string) error {
 			return nil
 		}
 	}
-	values := r.Header.Values("Content-Type")
+	values := r.Header["Content-Type"]
 	if len(values) == 0 && r.ContentLength == 0 {
 		return nil
 	}
 	if len(values) == 1 {
+		if values[0] == "application/json" { // as most say it, and nothing has to be parsed
+			return nil
+		}
 		if kind, _, err := mime.ParseMediaType(values[0]); err == nil && kind == "application/json" {
 			return nil
 		}

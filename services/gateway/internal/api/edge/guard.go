@@ -46,10 +46,12 @@ func (g Guard) Identified(need auth.Need, limit int64, h func(http.ResponseWrite
 			return g.Limits.Refused(r, err)
 		}
 		connlimit.Known(r.Context())
-		ctx, cancel := context.WithCancelCause(r.Context())
-		defer cancel(nil)
-		defer id.OnRevoked(func() { cancel(auth.ErrRevoked) })()
-		r = r.WithContext(ctx)
+		if id.MayBeRevoked() { // most are not, and a context and a copy of the request have a price
+			ctx, cancel := context.WithCancelCause(r.Context())
+			defer cancel(nil)
+			defer id.OnRevoked(func() { cancel(auth.ErrRevoked) })()
+			r = r.WithContext(ctx)
+		}
 		return g.Limits.Request(r, id.User, func() error {
 			if err := id.Grant.Allow(need); err != nil {
 				return err

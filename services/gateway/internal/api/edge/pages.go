@@ -12,8 +12,8 @@ func Pages(guard *webguard.Guard) Layer {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			h := w.Header()
-			h.Set("Cross-Origin-Resource-Policy", "same-origin") // no page of another origin may embed an answer
-			h.Set("X-Content-Type-Options", "nosniff")
+			h["Cross-Origin-Resource-Policy"] = sameOrigin // no page of another origin may embed an answer
+			h["X-Content-Type-Options"] = noSniff
 			if err := guard.Check(r); err != nil {
 				NewProblem(err, nil).Write(w)
 				return
@@ -37,3 +37,9 @@ func Pages(guard *webguard.Guard) Layer {
 		})
 	}
 }
+
+// Values of headers that all answers have and share; they are never changed.
+var (
+	sameOrigin = []string{"same-origin"}
+	noSniff    = []string{"nosniff"}
+)

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -29,11 +30,11 @@ func (b *toolBody) request(who auth.Identity, kind nodev1.NodeType) (router.Requ
 		return req, &edge.BadRequest{Message: "tool_name is required, a string that is not empty"}
 	}
 	req.Arguments = b.ToolArgs
-	for field, id := range map[string]string{"session_id": b.SessionID, "node_id": b.NodeID} {
-		if id == "" {
+	for _, named := range [...]struct{ field, id string }{{"session_id", b.SessionID}, {"node_id", b.NodeID}} {
+		if named.id == "" {
 			continue
 		}
-		if err := ids.Check(field, id); err != nil {
+		if err := ids.Check(named.field, named.id); err != nil {
 			return req, err
 		}
 	}
@@ -60,18 +61,47 @@ func (a *API) tool(kind nodev1.NodeType) func(http.ResponseWriter, *http.Request
 			return err
 		}
 		defer answer.Release()
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(toolAnswer(answer)) // the client may be gone
+		writeAnswer(w, answer)
 		return nil
 	}
 }
 
-// toolAnswer puts the answer together from the bytes that came.
-func toolAnswer(a *router.Answer) []byte {
-	if a.Error != nil {
-		return append(append([]byte(`{"error":`), a.Error...), ",\"success\":false}\n"...)
+// writeAnswer puts the answer together from the bytes that came, without another copy of those that are many. The client may be
+// gone.
+func writeAnswer(w http.ResponseWriter, a *router.Answer) {
+	head, tail, parts, success := `{"error":`, `,"success":false}`+"\n", [][]byte{a.Error}, false
+	if a.Error == nil {
+		if parts, success = toolresult.Parts(a.Result); success {
+			tail = `,"success":true}` + "\n"
+		}
+		head = `{"result":`
 	}
-	result, success := toolresult.View(a.Result)
-	b := append(append(make([]byte, 0, len(result)+32), `{"result":`...), result...)
-	return append(strconv.AppendBool(append(b, `,"success":`...), success), "}\n"...)
+	size := len(head) + len(tail)
+	for _, part := range parts {
+		size += len(part)
+	}
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	if size <= whole {
+		b := append(make([]byte, 0, size), head...)
+		for _, part := range parts {
+			b = append(b, part...)
+		}
+		_, _ = w.Write(append(b, tail...))
+		return
+	}
+	h["Content-Length"] = []string{strconv.Itoa(size)}
+	_, _ = io.WriteString(w, head)
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return
+		}
+	}
+	_, _ = io.WriteString(w, tail)
 }
+
+// whole is the size up to which an answer is copied together and written at once; net/http says its length then.
+const whole = 2 << 10
+
+// jsonType is never changed: the headers of all answers share it.
+var jsonType = []string{"application/json"}
