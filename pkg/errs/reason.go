@@ -59,6 +59,7 @@ const (
 	ToolNotFound    Reason = "TOOL_NOT_FOUND"
 	FileNotFound    Reason = "FILE_NOT_FOUND"
 	NodeNotFound    Reason = "NODE_NOT_FOUND"
+	TokenNotFound   Reason = "TOKEN_NOT_FOUND"
 )
 
 // The state of what the request names does not allow it:

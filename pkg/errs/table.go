@@ -42,6 +42,7 @@ var table = map[Reason]row{
 	SessionNotFound:    {Refused, http.StatusNotFound, codes.NotFound, "No such session"},
 	ToolNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such tool"},
 	FileNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such file"},
+	TokenNotFound:      {Refused, http.StatusNotFound, codes.NotFound, "No such token"},
 	NodeNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such node"},
 	RunActive:          {Refused, http.StatusConflict, codes.Aborted, "The session has an active run"},
 	Interrupted:        {Refused, http.StatusConflict, codes.Aborted, "The session is waiting for a decision"},

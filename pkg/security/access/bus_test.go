@@ -30,13 +30,13 @@ var (
 			bus.ReplyPrefix(gateway) + "1z", bus.IntakePrefix(gateway) + "7", bus.PeerSubject(gateway), "_INBOX_gateway.a.b",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana")},
-		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.CancelSubject("ana", "s")},
+		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.CancelSubject("ana", "s"), bus.RevokedSubject("t")},
 	}
 	hears = map[access.Service][]string{
 		access.Gateway: {
 			on + bus.SuffixCall + " " + bus.HolderQueue, on + bus.SuffixControl, bus.GatewaysSubject, bus.GatewaySubject(gateway),
 			bus.WebSubject("ana"), bus.ReplyPrefix(gateway) + "*", bus.IntakePrefix(gateway) + "*",
-			bus.PeerSubject(gateway), bus.NodeEventSubject("ana"), bus.AllNodeEvents, "_INBOX_gateway.a.*",
+			bus.PeerSubject(gateway), bus.NodeEventSubject("ana"), bus.AllNodeEvents, bus.AllRevoked, "_INBOX_gateway.a.*",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana"), bus.AllNodeEvents},
 		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.AllCancels},

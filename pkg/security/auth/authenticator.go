@@ -61,19 +61,6 @@ func (id Identity) OnRevoked(end func()) (stop func()) {
 	return id.watch(end)
 }
 
-// Book knows the tokens that are no JWT: those that users make for their programs.
-type Book interface {
-	// LookUp returns who a token speaks for, and for how long. An error is an *[Error] of kind [Unauthenticated] where the token
-	// is known to be none.
-	LookUp(ctx context.Context, token string) (Identity, error)
-}
-
-// FixedPrefix begins every token of a [Book], and no JWT.
-const FixedPrefix = "hct_"
-
-// UseBook makes the tokens of a book valid. Call it before the first request.
-func (a *Authenticator) UseBook(b Book) { a.book = b }
-
 // Grace is how long after its token's end a connection may go on: time to get a new one. It is at least as long as any leeway,
 // so that a token which is taken now is not over at once.
 const Grace = time.Minute

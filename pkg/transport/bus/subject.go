@@ -128,6 +128,19 @@ func ParseCancel(subject string) (ids.UserID, ids.SessionID, error) {
 	return ids.UserID(user), ids.SessionID(session), err
 }
 
+// RevokedSubject tells every gateway that a token of a user was revoked.
+func RevokedSubject(token string) string { return revokedPrefix + Token(token) }
+
+const revokedPrefix = root + "revoked."
+
+// AllRevoked matches [RevokedSubject] of every token.
+const AllRevoked = revokedPrefix + "*"
+
+// ParseRevoked reverses [RevokedSubject].
+func ParseRevoked(subject string) (token string, err error) {
+	return Untoken(strings.TrimPrefix(subject, revokedPrefix))
+}
+
 const escape = '='
 
 // Token escapes an id into one NATS token, reversibly: bytes outside [A-Za-z0-9_-] become '=' and two hex digits.

@@ -9,6 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/usertoken"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
 )
 
@@ -20,6 +21,10 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 	a.api, err = grpcapi.New(grpcapi.Options{
 		Engine: a.engine, Sessions: a.store, Settings: a.store, Allowlist: a.allowlist, Files: a.files, Live: a.live, Version: a.version, Logger: a.log,
 	})
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := usertoken.New(usertoken.Options{Store: a.store, Bus: a.bus, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +41,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		agentv1.RegisterToolboxServiceServer(s, a.toolbox)
 		agentv1.RegisterWorkspaceServiceServer(s, files)
 		agentv1.RegisterNameServiceServer(s, &grpcapi.Names{Store: a.store})
+		agentv1.RegisterTokenServiceServer(s, tokens)
 	}
 	if a.listener != nil {
 		a.grpc, err = rpc.On(a.listener, register, opts...)

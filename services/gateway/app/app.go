@@ -40,6 +40,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/metrics"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/presence"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/pulse"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/tokens"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/frame"
 )
 
@@ -71,6 +72,7 @@ type App struct {
 	bus       *bus.Conn
 	registry  *grpc.ClientConn
 	agents    *grpc.ClientConn // nil where there are none
+	book      *tokens.Book     // nil where there is no orchestrator
 	presence  *presence.Client
 	defs      *tooldef.Cache
 	directory *directory.Directory
@@ -150,6 +152,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("registry", a.startRegistry, stop(func() { a.presence.Close(); _ = a.registry.Close() }))
 	g.Add("limits", a.startLimits, stop(func() { a.limits.Close() }))
 	g.Add("orchestrators", a.startAgents, a.stopAgents)
+	g.Add("tokens", a.startTokens, a.stopTokens)
 	g.Go("jwks", a.auth.Run, nil)
 	g.Add("links", a.startLinks, stop(func() { a.links.Close() }))
 	g.Add("witness", a.startWitness, stop(func() { a.witness.Close() }))

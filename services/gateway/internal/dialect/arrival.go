@@ -2,9 +2,11 @@ package dialect
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
@@ -74,6 +76,9 @@ func (a *arrival) greet(first []byte) (*Client, *Refusal) {
 		return nil, a.failed(refusal)
 	}
 	who, err := a.Auth.Renew(a.ctx, cmp.Or(id.Token, a.token), id.User)
+	if errors.Is(err, errs.AgentUnavailable) {
+		return nil, &Refusal{Reason: conn.Overloaded, Message: err.Error()}
+	}
 	if err == nil {
 		err = who.Grant.Allow(a.kind.need())
 	}

@@ -1,8 +1,10 @@
 package dialect
 
 import (
+	"errors"
 	"net/http"
 
+	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
@@ -41,6 +43,9 @@ func (d *door) serve(w http.ResponseWriter, r *http.Request) {
 		err = who.Grant.Allow(d.kind.need())
 	}
 	switch {
+	case errors.Is(err, errs.AgentUnavailable):
+		d.Problem(w, err) // nobody knows whether the token is good
+		return
 	case err == nil && refusal == nil:
 		connlimit.Known(r.Context())
 	case refusal == nil:

@@ -55,7 +55,7 @@ func commands() []command {
 		{"approvals", "[MODE]", "show which calls of agents ask a user, or choose the mode", approvals},
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
-		{"token", "", "mint a user's token with the gateways' key", mintToken},
+		{"token", "[list | revoke ID]", "make a token of a user: a JWT, or one with scopes that can be revoked", token},
 		{"drain", "", "empty gateways before they are stopped", drain},
 		{"bench", "", "put a cluster under load and say what became of every call", runBench},
 		{"gateway", "", "run one gateway alone", alone(gateway.Program)},

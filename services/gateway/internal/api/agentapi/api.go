@@ -67,6 +67,8 @@ var Repeatable = []string{
 	agentv1.AgentService_GetApprovalSettings_FullMethodName[1:],
 	agentv1.ToolboxService_ListTools_FullMethodName[1:],
 	agentv1.ToolboxService_GetTool_FullMethodName[1:],
+	agentv1.TokenService_ListTokens_FullMethodName[1:],
+	agentv1.TokenService_LookUpTokens_FullMethodName[1:],
 	agentv1.WorkspaceService_ListFiles_FullMethodName[1:],
 	agentv1.WorkspaceService_GetFile_FullMethodName[1:],
 }
@@ -112,6 +114,7 @@ func (a *API) Routes(mux *http.ServeMux) {
 	for path, need := range map[string]auth.Need{
 		"/api/agent/sessions": auth.RunAgents, "/api/agent/sessions/": auth.RunAgents, "/api/workspace/files": auth.RunAgents,
 		"/api/tools": auth.Everything, "/api/tools/": auth.Everything,
+		"/api/tokens": auth.Everything, "/api/tokens/": auth.Everything,
 	} {
 		mux.Handle(path, guard.User(need, edge.Small, a.serveREST))
 	}

@@ -55,7 +55,8 @@ func merge(doc, patch map[string]any) {
 // guarded says of every operation what the edge's guard, which stands before all of them, may answer.
 func guarded(doc map[string]any) {
 	forbidden := problem("The request came from a web page or extension that may not call, or to a name that is not served here; nothing was " +
-		"done. `reason` is ORIGIN_REFUSED or HOST_REFUSED, and `detail` names the flag that lets it in.")
+		"done. `reason` is ORIGIN_REFUSED or HOST_REFUSED, and `detail` names the flag that lets it in. Or the scopes of the token do not " +
+		"cover this: INSUFFICIENT_SCOPE.")
 	unsupported := problem("The body was not sent as Content-Type: application/json; nothing was done. `reason` is CONTENT_TYPE_REFUSED.")
 	paths, _ := doc["paths"].(map[string]any)
 	for _, operations := range paths {
