@@ -64,18 +64,25 @@ func (s *shelf) set(change func()) {
 
 func open(t *testing.T) (*Book, *shelf, *bus.Conn) {
 	t.Helper()
-	conn, err := bus.Connect(t.Context(), bus.Options{URL: testkit.NATS(t), Name: t.Name()})
-	if err != nil {
-		t.Fatal(err)
+	connect := func() *bus.Conn {
+		conn, err := bus.Connect(t.Context(), bus.Options{URL: testkit.NATS(t), Name: t.Name()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(conn.Close)
+		return conn
 	}
-	t.Cleanup(conn.Close)
+	here, there := connect(), connect()
 	s := &shelf{records: make(map[string]*agentv1.TokenRecord)}
-	b, err := New(Options{Store: s, Bus: conn})
+	b, err := New(Options{Store: s, Bus: here})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	return b, s, conn
+	if err := here.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return b, s, there
 }
 
 // isNone fails unless a token is refused as none.
