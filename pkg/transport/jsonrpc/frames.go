@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 )
@@ -39,11 +40,11 @@ type Call struct {
 
 // Append appends the frame to b, its members in the documented order.
 func (c Call) Append(b []byte) []byte {
-	b = append(b, `{"jsonrpc":"2.0","id":`...)
+	b = append(b, beforeID...)
 	b = AppendString(b, c.ID)
-	b = append(b, `,"method":"tools/call","params":{"name":`...)
+	b = append(b, beforeTool...)
 	b = AppendString(b, c.Tool)
-	b = append(b, `,"arguments":`...)
+	b = append(b, afterTool...)
 	if len(c.Arguments) == 0 {
 		b = append(b, `{}`...)
 	}
@@ -53,6 +54,31 @@ func (c Call) Append(b []byte) []byte {
 		b = AppendString(b, c.SessionID)
 	}
 	return append(b, "}}"...)
+}
+
+// What stands in a Call's frame around its id and its tool.
+const (
+	beforeID   = `{"jsonrpc":"2.0","id":`
+	beforeTool = `,"method":"tools/call","params":{"name":`
+	afterTool  = `,"arguments":`
+)
+
+// ToolOf returns the tool that the frame of a [Call] names, without looking at the arguments; ok is false for a frame that does
+// not begin as those do.
+func ToolOf(frame []byte) (tool string, ok bool) {
+	id, ok := bytes.CutPrefix(frame, []byte(beforeID))
+	if !ok || len(id) == 0 || id[0] != '"' {
+		return "", false
+	}
+	name, ok := bytes.CutPrefix(id[skipString(id, 0):], []byte(beforeTool))
+	if !ok || len(name) == 0 || name[0] != '"' {
+		return "", false
+	}
+	end := skipString(name, 0)
+	if !bytes.HasPrefix(name[end:], []byte(afterTool)) {
+		return "", false
+	}
+	return string(Text(name[:end])), true
 }
 
 // Append appends the member `"_meta":{…}` to b.

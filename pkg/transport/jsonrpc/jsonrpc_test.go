@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func TestSkimLocatesMembers(t *testing.T) {
@@ -164,4 +165,25 @@ func BenchmarkLocate200KiB(b *testing.B) {
 	for b.Loop() {
 		Locate(frame)
 	}
+}
+
+func FuzzToolOf(f *testing.F) {
+	for _, tool := range []string{"screenshot", "", `a"b\`, "é\x00", `","x":"`} {
+		f.Add("id", tool, `{"name":"other"}`)
+	}
+	f.Fuzz(func(t *testing.T, id, tool, arguments string) {
+		if !utf8.ValidString(tool) {
+			return // AppendString says what becomes of that
+		}
+		frame := Call{ID: id, Tool: tool, Arguments: []byte(arguments)}.Append(nil)
+		if got, ok := ToolOf(frame); !ok || got != tool {
+			t.Errorf("%q of %q in %q", got, tool, frame)
+		}
+		for i := range frame { // of a part it knows all or nothing
+			if got, ok := ToolOf(frame[:i]); ok && got != tool {
+				t.Errorf("%q of %q in %q", got, tool, frame[:i])
+			}
+		}
+		ToolOf([]byte(arguments))
+	})
 }

@@ -13,6 +13,9 @@ func ToolCall(id, tool string, arguments []byte, session string) []byte {
 
 // Tool returns the tool that a frame made by [ToolCall] names; empty where it names none.
 func Tool(frame []byte) string {
+	if tool, ok := jsonrpc.ToolOf(frame); ok {
+		return tool
+	}
 	f, err := jsonrpc.Skim(frame)
 	if err != nil {
 		return ""

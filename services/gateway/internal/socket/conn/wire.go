@@ -19,8 +19,9 @@ type wire struct {
 	timeout time.Duration
 	early   []byte // came with the handshake; read before the socket, by the reader only
 
-	mu   sync.Mutex
-	cork *[]byte // borrowed from corks while corked, else nil
+	mu    sync.Mutex
+	cork  *[]byte   // borrowed from corks while corked, else nil
+	until time.Time // the deadline that was set last
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -77,9 +78,13 @@ func (w *wire) flush() error {
 	return err
 }
 
+// write gives p the timeout, or a quarter more: a deadline that is far enough away is not set again.
 func (w *wire) write(p []byte) (int, error) {
-	if err := w.SetWriteDeadline(time.Now().Add(w.timeout)); err != nil {
-		return 0, err
+	if now := time.Now(); w.until.Sub(now) < w.timeout {
+		w.until = now.Add(w.timeout + w.timeout/4)
+		if err := w.SetWriteDeadline(w.until); err != nil {
+			return 0, err
+		}
 	}
 	return w.Conn.Write(p)
 }
