@@ -276,18 +276,19 @@ func (a *App) listenEdge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	front, err := a.mcpAPI()
+	parts := []edge.Routes{a.dialects, api, docs, &resource.API{Auth: a.auth}}
+	var runs *agentapi.API
+	if a.agents != nil {
+		if runs, err = a.agentAPI(); err != nil {
+			return err
+		}
+		parts = append(parts, runs)
+	}
+	front, err := a.mcpAPI(runs)
 	if err != nil {
 		return err
 	}
-	parts := []edge.Routes{a.dialects, api, docs, &resource.API{Auth: a.auth}, front}
-	if a.agents != nil {
-		agents, err := a.agentAPI()
-		if err != nil {
-			return err
-		}
-		parts = append(parts, agents)
-	}
+	parts = append(parts, front)
 	unknown, err := a.unknownLimit("http")
 	if err != nil {
 		return err

@@ -8,7 +8,9 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/agentapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/agents"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/changes"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/devices"
@@ -32,8 +34,8 @@ func (f *front) close() {
 	f.changes.Close()
 }
 
-// mcpAPI returns the front door.
-func (a *App) mcpAPI() (*mcp.API, error) {
+// mcpAPI returns the front door. runs is nil where there are no agents.
+func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	box, err := a.mcpBox()
 	if err != nil {
 		return nil, err
@@ -42,8 +44,12 @@ func (a *App) mcpAPI() (*mcp.API, error) {
 	if a.agents != nil {
 		book = names.NewBook(nameKeeper{agentv1.NewNameServiceClient(a.agents)})
 	}
+	sources := []catalogue.Source{devices.New(a.presence, a.router, book)}
+	if runs != nil {
+		sources = append(sources, agents.New(runs))
+	}
 	return mcp.New(mcp.Config{
-		Auth: a.auth, Limits: a.limits, Sources: []catalogue.Source{devices.New(a.presence, a.router, book)}, Box: box,
+		Auth: a.auth, Limits: a.limits, Sources: sources, Box: box,
 		Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams, MaxBody: int64(a.cfg.MaxFrame) + headroom,
 		Version: a.version, Logger: a.log,
 	}), nil

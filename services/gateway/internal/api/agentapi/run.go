@@ -57,22 +57,30 @@ func (a *API) resume(w http.ResponseWriter, r *http.Request, id auth.Identity) e
 	if err != nil {
 		return err
 	}
-	ctx := auth.OnBehalf(r.Context(), id.User)
+	begin, err := a.resuming(auth.OnBehalf(r.Context(), id.User), req)
+	if err != nil {
+		return err
+	}
+	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, id.Ends(), begin)
+	return a.stream(r.Context(), w, r, id.User, f, endsRun(req.GetOnDisconnect()))
+}
+
+// resuming hands in decisions.
+func (a *API) resuming(ctx context.Context, req *agentv1.ResumeRequest) (opener, error) {
 	// Where an orchestrator is lost that may have taken the decisions, what they led to is behind this number.
 	session, err := a.agent.GetSession(ctx, &agentv1.GetSessionRequest{SessionId: req.GetSessionId()})
 	if err != nil && !unreachable(err) {
-		return err
+		return nil, err
 	}
 	before := int64(session.GetSession().GetLastSeq())
-	f := a.newFeed(agentv1.FollowRequest_UNTIL_RUN_ENDS, id.Ends(), func(ctx context.Context, again bool) (source, error) {
+	return func(ctx context.Context, again bool) (source, error) {
 		s, err := a.agent.Resume(ctx, req)
 		next, err := accepted(s, err)
 		if again && before > 0 && taken(err) {
 			return a.follow(ctx, req.GetSessionId(), before, agentv1.FollowRequest_UNTIL_RUN_ENDS)
 		}
 		return next, err
-	})
-	return a.stream(r.Context(), w, r, id.User, f, endsRun(req.GetOnDisconnect()))
+	}, nil
 }
 
 // taken reports whether decisions that are handed in again were taken the first time.

@@ -44,6 +44,19 @@ func (q *query) answered(p *params, question catalogue.Question) (catalogue.Answ
 	return readAnswer(response), nil
 }
 
+// note returns the state that the asker of a question gave, where the call was ended with one before; empty where it was not. The
+// error says that what the client brings is not of this call.
+func (q *query) note(p *params) (string, error) {
+	if !q.stateless() || p.requestState == nil {
+		return "", nil
+	}
+	st, err := q.api.sealer.OpenState(q.from.User, string(jsonrpc.Text(p.requestState)), p.name, p.arguments)
+	if err != nil {
+		return "", errState
+	}
+	return st.Note, nil
+}
+
 var errState = errors.New("requestState is not that of this call, or has expired")
 
 func readAnswer(result []byte) catalogue.Answer {
@@ -52,7 +65,7 @@ func readAnswer(result []byte) catalogue.Answer {
 
 // question is the result that asks.
 func (q *query) question(p *params, question catalogue.Question) catalogue.Result {
-	state, err := q.api.sealer.SealState(q.from.User, session.State{Tool: p.name, Digest: session.Digest(p.arguments), Key: question.Key})
+	state, err := q.api.sealer.SealState(q.from.User, session.State{Tool: p.name, Digest: session.Digest(p.arguments), Key: question.Key, Note: question.State})
 	if err != nil {
 		return failure(err)
 	}

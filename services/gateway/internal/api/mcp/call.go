@@ -74,12 +74,17 @@ func (a *API) call(ctx context.Context, q *query) {
 		q.fail(wire.Invalid(fmt.Sprintf("Unknown tool: %.128q", p.name)))
 		return
 	}
+	state, err := q.note(&p)
+	if err != nil {
+		q.result(failure(err))
+		return
+	}
 	ctx, closed := q.cancellable(ctx)
 	defer closed()
 	signs := q.signs()
 	c := &catalogue.Call{
 		Request: q.from, Arguments: p.arguments, Deadline: deadline(p, &tool), Traceparent: q.traceparent(), Progress: signs.progress,
-		Ask: q.asker(&p),
+		Ask: q.asker(&p), State: state,
 	}
 	result, err := tool.Run(ctx, c)
 	signs.stop()

@@ -10,6 +10,8 @@ type Question struct {
 	Message string
 	// Schema is the JSON schema of the answer, an object of plain members.
 	Schema []byte
+	// State comes back in [Call.State] where the call ends with the question and is made again. The client cannot read or change it.
+	State string
 }
 
 // Answer is what the person said.

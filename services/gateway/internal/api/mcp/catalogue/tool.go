@@ -35,6 +35,8 @@ type Call struct {
 	// Deadline is absolute.
 	Deadline    time.Time
 	Traceparent string
+	// State is that of the question with which the call was ended when it was made before; empty at first.
+	State string
 	// Progress is told what the tool says of its progress: the params of a notifications/progress. It must not block.
 	Progress func(params []byte)
 	// Ask asks the person at the client. The error is an *[Asked] where the call has to end with the question, and

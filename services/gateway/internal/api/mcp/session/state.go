@@ -19,7 +19,9 @@ type State struct {
 	Tool   string `json:"t"`
 	Digest []byte `json:"d"`
 	// Key is that of the question.
-	Key     string `json:"k"`
+	Key string `json:"k"`
+	// Note is the asker's own.
+	Note    string `json:"n,omitempty"`
 	Expires int64  `json:"e"` // unix seconds
 }
 
