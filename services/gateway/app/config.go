@@ -39,7 +39,8 @@ type Config struct {
 	Log       obs.LogConfig
 	Trace     obs.TraceConfig
 
-	MCPKeys config.Secret `conf:"mcp-keys" env:"MCP_KEYS" help:"keys that seal the sessions of MCP clients, the same at all gateways: each 32 bytes in base64, separated by commas; the first seals, all open. Where empty, each pod makes its own, and its sessions are known to it alone"`
+	MCPKeys      config.Secret `conf:"mcp-keys" env:"MCP_KEYS" help:"keys that seal the sessions of MCP clients, the same at all gateways: each 32 bytes in base64, separated by commas; the first seals, all open. Where empty, each pod makes its own, and its sessions are known to it alone"`
+	MCPHeartbeat time.Duration `conf:"mcp-heartbeat" env:"MCP_HEARTBEAT" default:"15s" help:"how often a long call of an MCP client, and a stream that is silent, say that they live"`
 
 	MaxFrame       config.Size   `conf:"max-frame" env:"MAX_FRAME" default:"10MiB" help:"largest frame in either direction"`
 	MaxReply       config.Size   `conf:"max-reply" env:"MAX_REPLY" default:"32MiB" help:"largest answer that crosses pods in parts"`
@@ -72,8 +73,8 @@ func (c Config) Validate() error {
 	if c.MaxReply < c.MaxFrame {
 		errs = append(errs, errors.New("max-reply must be at least max-frame"))
 	}
-	if c.PingInterval <= 0 || c.HeartbeatLimit <= 0 || c.WriteTimeout <= 0 {
-		errs = append(errs, errors.New("ping-interval, heartbeat-limit and write-timeout must be positive"))
+	if c.PingInterval <= 0 || c.HeartbeatLimit <= 0 || c.WriteTimeout <= 0 || c.MCPHeartbeat <= 0 {
+		errs = append(errs, errors.New("ping-interval, heartbeat-limit, write-timeout and mcp-heartbeat must be positive"))
 	}
 	if c.DrainDelay < 0 || c.DrainGrace < 0 {
 		errs = append(errs, errors.New("drain-delay and drain-grace must not be negative"))

@@ -51,7 +51,7 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	return mcp.New(mcp.Config{
 		Auth: a.auth, Limits: a.limits, Sources: sources, Box: box,
 		Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams, MaxBody: int64(a.cfg.MaxFrame) + headroom,
-		Version: a.version, Logger: a.log,
+		Heartbeat: a.cfg.MCPHeartbeat, Version: a.version, Logger: a.log,
 	}), nil
 }
 

@@ -39,8 +39,10 @@ func (n *Names) ClaimNames(ctx context.Context, req *agentv1.ClaimNamesRequest) 
 		if c.GetName() == "" || c.GetTool() == "" || len(c.GetName()) > maxName || len(c.GetTool()) > maxName {
 			return nil, errs.New(errs.InvalidArgument, "names[%d] must have a name and a tool, of at most %d bytes", i, maxName)
 		}
-		if err := ids.Check("node_id", c.GetNodeId()); err != nil {
-			return nil, err
+		if c.GetNodeId() != "" {
+			if err := ids.Check("node_id", c.GetNodeId()); err != nil {
+				return nil, err
+			}
 		}
 		claims[i] = store.ToolName{Name: c.GetName(), Node: ids.NodeID(c.GetNodeId()), Tool: c.GetTool()}
 	}

@@ -22,7 +22,7 @@ import (
 // Path is where MCP clients come in.
 const Path = auth.ResourcePath
 
-// Config is what an API is made of. All but Limits and Heartbeat are required.
+// Config is what an API is made of. All but Limits are required.
 type Config struct {
 	Auth   *auth.Authenticator
 	Limits *limits.Limiter // nil for none
@@ -38,15 +38,13 @@ type Config struct {
 	Streams *drain.Streams
 	// MaxBody bounds a request, in bytes.
 	MaxBody int64
-	// Heartbeat is how often a stream that is silent says that it lives; 15 s where 0.
+	// Heartbeat is how often a stream that is silent says that it lives: many proxies and clients give one up after 60 s, some
+	// after 20.
 	Heartbeat time.Duration
 	// Version is that of this build.
 	Version string
 	Logger  *slog.Logger
 }
-
-// heartbeat keeps proxies and clients from giving up a stream that is silent: many do after 60 s, some after 20.
-const heartbeat = 15 * time.Second
 
 // API serves /mcp. It is safe for concurrent use.
 type API struct {
@@ -60,9 +58,6 @@ type API struct {
 
 // New returns an API.
 func New(cfg Config) *API {
-	if cfg.Heartbeat == 0 {
-		cfg.Heartbeat = heartbeat
-	}
 	a := &API{Config: cfg, sealer: session.Sealer{Box: cfg.Box}, server: serverInfo(cfg.Version)}
 	a.catalogue = &catalogue.Catalogue{Sources: cfg.Sources, Finders: a.finders}
 	a.methods = a.core()

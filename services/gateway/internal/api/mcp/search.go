@@ -104,6 +104,9 @@ func callFound(ctx context.Context, whole *catalogue.View, c *catalogue.Call) (c
 	if bad := arguments(c, &asked); bad != nil {
 		return *bad, nil
 	}
+	if asked.Name == "" {
+		return toolError("The arguments are wrong: name is required, a string that is not empty", ""), nil
+	}
 	tool, err := choose(ctx, whole, c, asked.Name, asked.Node)
 	if err != nil {
 		return catalogue.Result{}, err

@@ -8,7 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// Owner is the tool of a device that a name means.
+// Owner is the tool of a device that a name means; without a node, the name is nobody's for ever.
 type Owner struct {
 	Node ids.NodeID
 	Tool string
@@ -53,8 +53,8 @@ func NewBook(k Keeper) *Book { return &Book{keeper: k, users: make(map[ids.UserI
 func (b *Book) Owner(user ids.UserID, name string) (Owner, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	o, ok := b.users[user][name]
-	return o, ok
+	o := b.users[user][name]
+	return o, o.Node != ""
 }
 
 // Ask is Owner for a name that is not remembered: another pod may have bound it.
@@ -89,6 +89,7 @@ func (b *Book) listed(user ids.UserID, offers []Owner) (names []string, claims [
 	for _, o := range offers {
 		have[o.Tool]++
 	}
+	asked := make(map[string]int)
 	names = make([]string, len(offers))
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,8 +106,12 @@ func (b *Book) listed(user ids.UserID, offers []Owner) (names []string, claims [
 		switch {
 		case owner == o:
 			names[i] = o.Tool
-		case !bound && have[o.Tool] == 1:
+		case bound:
+		case have[o.Tool] == 1:
 			claims = append(claims, Binding{o.Tool, o})
+		case asked[o.Tool] == 0:
+			asked[o.Tool]++
+			claims = append(claims, Binding{o.Tool, Owner{Tool: o.Tool}})
 		}
 	}
 	return names, claims
