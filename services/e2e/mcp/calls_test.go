@@ -172,7 +172,7 @@ func TestProgress(t *testing.T) {
 }
 
 // opened sends a request and returns at once with what its answer will be.
-func opened(t *testing.T, g *cluster.Gateway, body string, h http.Header) *http.Response {
+func opened(t *testing.T, g *cluster.Gateway, body string, h http.Header) opening {
 	t.Helper()
 	pr, pw := io.Pipe()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+g.HTTP+"/mcp", strings.NewReader(body))
@@ -192,7 +192,7 @@ func opened(t *testing.T, g *cluster.Gateway, body string, h http.Header) *http.
 		_, _ = io.WriteString(pw, "\n")
 		_ = pw.CloseWithError(err)
 	}()
-	return &http.Response{Body: pr}
+	return opening{Body: pr}
 }
 
 func must(t testing.TB, err error) {

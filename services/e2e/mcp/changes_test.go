@@ -38,8 +38,8 @@ func TestAChangeIsOnEveryStreamAndNeverOvertakesTheList(t *testing.T) {
 	number, text := listening(t, b, "7"), listening(t, last, `"s"`)
 	s := session(t, a, "2025-06-18", "")
 	get := open(t, last, http.MethodGet, "", "", s)
-	if get.StatusCode != 200 || get.Header.Get("X-Accel-Buffering") != "no" {
-		t.Fatal(get.StatusCode)
+	if get.Status != 200 || get.Header.Get("X-Accel-Buffering") != "no" {
+		t.Fatal(get.Status)
 	}
 	older := follow(t, get)
 	hear := func(want ...string) {

@@ -79,12 +79,11 @@ func headers(more ...string) http.Header {
 func request(t testing.TB, g *cluster.Gateway, method, query, body string, h http.Header) answer {
 	t.Helper()
 	resp := open(t, g, method, query, body, h)
-	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := answer{Status: resp.StatusCode, Header: resp.Header, Raw: string(raw)}
+	a := answer{Status: resp.Status, Header: resp.Header, Raw: string(raw)}
 	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
 		for _, line := range strings.Split(a.Raw, "\n") {
 			if data, ok := strings.CutPrefix(line, "data: "); ok {
@@ -106,7 +105,7 @@ func object(t testing.TB, raw string) (m map[string]any) {
 }
 
 // open sends a request and returns once its answer begins.
-func open(t testing.TB, g *cluster.Gateway, method, query, body string, h http.Header) *http.Response {
+func open(t testing.TB, g *cluster.Gateway, method, query, body string, h http.Header) opening {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+g.HTTP+"/mcp"+query, strings.NewReader(body))
 	if err != nil {
@@ -121,7 +120,14 @@ func open(t testing.TB, g *cluster.Gateway, method, query, body string, h http.H
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	return opening{resp.StatusCode, resp.Header, resp.Body}
+}
+
+// opening is an answer that has begun. Its body is closed with the test.
+type opening struct {
+	Status int
+	Header http.Header
+	Body   io.Reader
 }
 
 // newer sends a request of 2026-07-28. params are the members but `_meta`; meta are further members of that.
@@ -179,7 +185,7 @@ type events struct {
 	comments chan struct{}
 }
 
-func follow(t testing.TB, resp *http.Response) *events {
+func follow(t testing.TB, resp opening) *events {
 	t.Helper()
 	e := &events{messages: make(chan map[string]any, 1000), comments: make(chan struct{}, 1000)}
 	go func() {

@@ -1,3 +1,5 @@
+//go:build conformance
+
 package conformance
 
 // tools are what the suite wants to call, with the answers that it expects.
