@@ -42,15 +42,25 @@ func (d Definition) ReadOnly() bool {
 
 // Append appends the tool object to b, in compact JSON.
 func (d Definition) Append(b []byte) []byte {
-	b = jsonrpc.AppendString(append(b, `{"name":`...), d.Name)
+	return append(d.members(jsonrpc.AppendString(append(b, `{"name":`...), d.Name)), '}')
+}
+
+// AppendMembers appends the members of the tool object but for its name, without the braces: for who gives the tool another name.
+func (d Definition) AppendMembers(b []byte) []byte {
+	at := len(b)
+	b = d.members(b)
+	return append(b[:at], b[at+1:]...)
+}
+
+// members appends the members but for the name, each with a comma before it.
+func (d Definition) members(b []byte) []byte {
 	b = appendText(b, "title", d.Title)
 	b = appendText(b, "description", d.Description)
 	b = append(append(b, `,"inputSchema":`...), d.InputSchema...)
 	if d.OutputSchema != nil {
 		b = append(append(b, `,"outputSchema":`...), d.OutputSchema...)
 	}
-	b = d.Annotations.append(b)
-	return append(appendIcons(b, d.Icons), '}')
+	return appendIcons(d.Annotations.append(b), d.Icons)
 }
 
 // MarshalJSON implements [json.Marshaler].

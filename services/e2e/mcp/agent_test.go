@@ -164,6 +164,7 @@ func TestACancelledCallEndsItsRun(t *testing.T) {
 	c.Gateways[1].RunEverything(t, "ana")
 	s := session2025(t, c.Gateways[1])
 	resp := open(t, c.Gateways[1], "POST", withAgents, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"run_agent","arguments":{"prompt":"Click."},"_meta":{"progressToken":1}}}`, s)
+	defer resp.Body.Close()
 	followed := follow(t, resp)
 	if m := followed.next(t); at(m, "params", "message") != "calls click" {
 		t.Errorf("%v", m)

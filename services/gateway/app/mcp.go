@@ -46,7 +46,7 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	}
 	sources := []catalogue.Source{devices.New(a.presence, a.router, book)}
 	if runs != nil {
-		sources = append(sources, agents.New(runs))
+		sources = append(sources, agents.New(runs, &agents.Known{Nodes: a.presence, Definitions: a.defs, Devices: sources[0]}))
 	}
 	return mcp.New(mcp.Config{
 		Auth: a.auth, Limits: a.limits, Sources: sources, Box: box,

@@ -11,6 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 )
 
@@ -47,7 +48,7 @@ const shown = 1 << 10
 // ask is the question about an interrupt. Its key names the interrupt: the answer to another one is none.
 func ask(i *agentv1.Interrupt) catalogue.Question {
 	if i.GetReason() == "node_selection" {
-		return askNode(i)
+		return askNode("The agent can work with several devices. With which one shall it?", "node-"+i.GetInterruptId(), i.GetAvailableNodes())
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "The agent wants to make %d calls:", len(i.GetToolCalls()))
@@ -69,18 +70,16 @@ func ask(i *agentv1.Interrupt) catalogue.Question {
 	}
 }
 
-func askNode(i *agentv1.Interrupt) catalogue.Question {
+// askNode is the question which of several devices is meant.
+func askNode(message, key string, nodes []*nodev1.Node) catalogue.Question {
 	schema := []byte(`{"type":"object","properties":{"node":{"type":"string","title":"Device","enum":[`)
-	for n, node := range i.GetAvailableNodes() {
+	for n, node := range nodes {
 		if n > 0 {
 			schema = append(schema, ',')
 		}
 		schema = jsonrpc.AppendString(schema, node.GetInfo().GetNodeId())
 	}
-	return catalogue.Question{
-		Key: "node-" + i.GetInterruptId(), Message: "The agent can work with several devices. With which one shall it?",
-		Schema: append(schema, `]}},"required":["node"]}`...),
-	}
+	return catalogue.Question{Key: key, Message: message, Schema: append(schema, `]}},"required":["node"]}`...)}
 }
 
 // decided is the person's answer as a run takes it. What is no clear yes is a no.
