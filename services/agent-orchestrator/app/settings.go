@@ -13,7 +13,12 @@ var Program = program.Program[Settings]{
 	New: func(s Settings, log *slog.Logger, version string) (program.App, error) {
 		return New(s.Config, Options{Logger: log, Version: version})
 	},
+	Headroom: Headroom,
 }
+
+// Headroom is how much garbage may gather between two collections, in bytes: a run that streams makes some 100 KiB a second,
+// and a thousand of them have about as much in use as this.
+const Headroom = 128 << 20
 
 // Settings are the configuration of an agent-orchestrator that is a program of its own.
 type Settings struct {

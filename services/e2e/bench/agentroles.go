@@ -14,6 +14,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/model/offlinemodel"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
+	"github.com/hecaton-dev/hecaton/pkg/process/heap"
 	"github.com/hecaton-dev/hecaton/pkg/security/access"
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolclient"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
@@ -23,8 +24,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/loop"
 )
 
-// playOrchestrator runs one as its own main does.
+// playOrchestrator runs one as its own main does, the pace of its garbage collection included.
 func playOrchestrator(w wiring) (Addresses, error) {
+	heap.KeepHeadroom(orchestrator.Headroom)
 	cfg := orchestrator.Config{
 		PodName: w.Name, GRPCAddr: loopback, AdminAddr: loopback, NATSURL: as(access.AgentOrchestrator, w.NATS), Gateways: []string{w.Gateway},
 		DatabaseURL: config.Secret(w.Database), BlobURL: config.Secret("file://" + filepath.Join(w.Directory, "files")),

@@ -81,12 +81,14 @@ func (x executor) runTogether(calls []*store.Call) error {
 		return context.Cause(x.conv.asking)
 	}
 	x.start(calls)
+	prepared := x.prepare(calls)
+	defer prepared.end()
 	if err := x.conv.flush(); err != nil {
 		return err
 	}
 	defer x.conv.forgetSubAgents(calls)
 	if len(calls) == 1 {
-		return x.settle(calls[0], x.execute(calls[0]))
+		return x.settle(calls[0], x.execute(calls[0], prepared[calls[0]]))
 	}
 	type ended struct {
 		call *store.Call
@@ -95,7 +97,7 @@ func (x executor) runTogether(calls []*store.Call) error {
 	endings := make(chan ended, len(calls))
 	for _, c := range calls {
 		own := *c // the goroutine's
-		go func() { endings <- ended{c, x.execute(&own)} }()
+		go func() { endings <- ended{c, x.execute(&own, prepared[c])} }()
 	}
 	var unwritten, unfinished error
 	for range calls {
@@ -143,24 +145,49 @@ func (x executor) settle(c *store.Call, out outcome) error {
 	return nil
 }
 
+// prepare begins to prepare the calls whose tools can, while it is being stored that they have started.
+func (x executor) prepare(calls []*store.Call) preparations {
+	prepared := preparations{}
+	for _, c := range calls {
+		if t, f := x.toolOf(c); f == nil {
+			if t, ok := t.(tool.Prepared); ok {
+				prepared[c] = prepare(x.conv.traced(x.conv.working), t, x.invocation(c), x.conv.env.log)
+			}
+		}
+	}
+	return prepared
+}
+
 // execute runs one call that has started.
-func (x executor) execute(c *store.Call) outcome {
-	tools, env := x.conv.tools, x.conv.env
+func (x executor) execute(c *store.Call, prepared *preparation) outcome {
+	t, f := x.toolOf(c)
+	if f != nil {
+		return failed(f)
+	}
+	return x.conv.env.caller.call(x.conv.traced(x.conv.working), t, x.invocation(c), prepared)
+}
+
+// toolOf returns the tool of a call, or why it cannot be called.
+func (x executor) toolOf(c *store.Call) (tool.Tool, *tool.Failure) {
+	tools := x.conv.tools
 	t := tools.ToolOf(c)
 	switch {
 	case t == nil && tools.Unlisted != nil:
-		return failed(tools.Unlisted)
+		return nil, tools.Unlisted
 	case t == nil:
-		return failed(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool is not there any more"})
+		return nil, &tool.Failure{Outcome: tool.NotDelivered, Message: "the tool is not there any more"}
 	case !isToolOf(c, t):
-		return failed(&tool.Failure{Outcome: tool.NotDelivered, Message: "the tool that has this name now is another one"})
+		return nil, &tool.Failure{Outcome: tool.NotDelivered, Message: "the tool that has this name now is another one"}
 	case c.Decision == approval.Modified: // nobody has checked these arguments against the tool's definition yet
-		if f := checkCall(tools, c, t); f != nil {
-			return failed(f)
-		}
+		return t, checkCall(tools, c, t)
 	}
-	return env.caller.call(x.conv.traced(x.conv.working), t, tool.Invocation{
-		User: env.lease.User, Session: env.lease.Session, Run: env.lease.Run, CallID: c.ID, Args: c.Args, Node: c.Node, NodeMark: c.NodeMark,
+	return t, nil
+}
+
+func (x executor) invocation(c *store.Call) tool.Invocation {
+	lease := &x.conv.env.lease
+	return tool.Invocation{
+		User: lease.User, Session: lease.Session, Run: lease.Run, CallID: c.ID, Args: c.Args, Node: c.Node, NodeMark: c.NodeMark,
 		Approved: c.Decision != "",
-	})
+	}
 }

@@ -16,10 +16,10 @@ const previewAfter = 10 * time.Millisecond
 var errDiffers = errors.New("the model's answer broke off, and asked again the model said something else; what was read is " +
 	"kept: send another message to go on from there")
 
-// answerStream stores and publishes an answer while the model writes it. Pieces are collected; a goroutine takes all that
-// are there, writes them with one commit, and looks again. So the first token travels alone and at once, and a model that is
-// faster than the database makes larger pieces, not a queue. No timer is involved, except for pieces of calls: they are a
-// preview, and most calls are whole before a preview of them is of use.
+// answerStream stores and publishes an answer while the model writes it. Pieces are collected; whenever the model pauses, a
+// goroutine takes all that are there, writes them with one commit, and looks again. So the first token travels alone and at
+// once, and a model that is faster than the database makes larger pieces, not a queue. No timer is involved, except for
+// pieces of calls: they are a preview, and most calls are whole before a preview of them is of use.
 //
 // From begin until stop that goroutine owns the conversation's batch, and with it events. What was in the batch before, such
 // as the result that the model is being told, it writes first: that need not be stored before the model is asked, only
@@ -38,6 +38,7 @@ type answerStream struct {
 	unheard string   // of an answer that broke off: what this one has to repeat before anything in it is new
 	callIDs []string // by index
 	begun   bool     // the goroutine runs
+	texts   bool     // the goroutine has not been told of the last text
 	preview *time.Timer
 }
 
@@ -66,6 +67,12 @@ func newAnswerStream(conv *conversation) *answerStream {
 // take collects a piece; it waits for nobody. The error is errDiffers, or why nothing can be written.
 func (s *answerStream) take(d llm.Delta) error {
 	switch {
+	case d.Pause:
+		if s.texts {
+			s.texts = false
+			s.notify()
+		}
+		return s.pieces.failure()
 	case s.conv.isSubAgent(): // told when it is whole: to the agent, not to the user
 		return s.pieces.failure()
 	case d.Call != nil:
@@ -81,7 +88,7 @@ func (s *answerStream) take(d llm.Delta) error {
 		return err
 	}
 	s.begin()
-	s.notify()
+	s.texts = true
 	return nil
 }
 

@@ -26,8 +26,8 @@ type toolCaller struct {
 	log     *slog.Logger
 }
 
-// call calls a tool, and survives its panics.
-func (c toolCaller) call(ctx context.Context, t tool.Tool, in tool.Invocation) (out outcome) {
+// call calls a tool, or does the rest of a call that was prepared, and survives panics.
+func (c toolCaller) call(ctx context.Context, t tool.Tool, in tool.Invocation, p *preparation) (out outcome) {
 	spec := t.Spec()
 	limit := spec.Timeout
 	if limit <= 0 {
@@ -47,7 +47,7 @@ func (c toolCaller) call(ctx context.Context, t tool.Tool, in tool.Invocation) (
 		}
 		endSpan(span, out)
 	}()
-	result, err := t.Call(bounded, in)
+	result, err := p.call(bounded, t, in)
 	if err != nil {
 		var unfinished *unfinishedError
 		if errors.As(err, &unfinished) {

@@ -52,6 +52,7 @@ func (c *Client) attempt(ctx context.Context, e Endpoint, w wire, on func(Delta)
 // not read to its end. Nobody waits for it.
 func (c *Client) drain(b *body) {
 	c.drains.Go(func() {
+		b.before = nil
 		b.watch.limit(drainTime)
 		_, _ = io.Copy(io.Discard, io.LimitReader(b, drainSize))
 		_ = b.Close()
@@ -127,9 +128,16 @@ func isJSON(r *http.Response) bool { return mediaType(r) == "application/json" }
 type body struct {
 	from  io.ReadCloser
 	watch *watch
+	// before, unless nil, is called before each read: what came earlier has been used.
+	before func() error
 }
 
 func (b *body) Read(p []byte) (int, error) {
+	if b.before != nil {
+		if err := b.before(); err != nil {
+			return 0, err
+		}
+	}
 	b.watch.start()
 	defer b.watch.pause()
 	return b.from.Read(p)

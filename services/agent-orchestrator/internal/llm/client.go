@@ -83,7 +83,7 @@ func (c *Client) Close() {
 	c.transport.CloseIdleConnections()
 }
 
-// Stream asks the model and calls on with each piece of its answer, one after the other. It returns the whole answer, or the
+// Stream asks the model and calls on with each piece of its answer, one after the other, and with each pause between them. It returns the whole answer, or the
 // part that came and why it ended: an *[Error], on's error, or the context's cause. The time that on takes does not count as
 // a stall: only silence of the endpoint does.
 func (c *Client) Stream(ctx context.Context, e Endpoint, r Request, on func(Delta) error) (Answer, error) {

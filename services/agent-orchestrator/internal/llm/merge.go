@@ -32,6 +32,7 @@ type merger struct {
 	finish  string
 	usage   Usage
 	started bool // the caller has got a piece
+	waits   bool // the caller has got a piece since it was last told of a pause
 }
 
 // call is a tool call that is being written.
@@ -46,6 +47,7 @@ type call struct {
 // events reads a streamed answer.
 func (m *merger) events(b *body) error {
 	l := newLines(b)
+	b.before = m.pause
 	for {
 		document, whole, err := l.next()
 		switch {
@@ -92,6 +94,9 @@ func (m *merger) whole(b *body) error {
 
 // document merges one document into the answer.
 func (m *merger) document(b []byte) error {
+	if text, ok := justText(b); ok {
+		return m.say(string(text))
+	}
 	var c chunk
 	if json.Unmarshal(b, &c) != nil {
 		return errMalformed
@@ -124,11 +129,7 @@ func (m *merger) document(b []byte) error {
 
 func (m *merger) piece(p *piece) error {
 	if text := string(p.Content) + p.Refusal; text != "" {
-		if err := m.grow(len(text)); err != nil {
-			return err
-		}
-		m.text.WriteString(text)
-		if err := m.hand(Delta{Text: text}); err != nil {
+		if err := m.say(text); err != nil {
 			return err
 		}
 	}
@@ -138,6 +139,14 @@ func (m *merger) piece(p *piece) error {
 		}
 	}
 	return nil
+}
+
+func (m *merger) say(text string) error {
+	if err := m.grow(len(text)); err != nil {
+		return err
+	}
+	m.text.WriteString(text)
+	return m.hand(Delta{Text: text})
 }
 
 func (m *merger) callPiece(p *callPiece) error {
@@ -196,8 +205,20 @@ func index(p *callPiece, at int) int {
 	return at
 }
 
+// pause tells the caller that it has got all that has come.
+func (m *merger) pause() error {
+	if !m.waits {
+		return nil
+	}
+	m.waits = false
+	if err := m.on(Delta{Pause: true}); err != nil {
+		return callersError{err}
+	}
+	return nil
+}
+
 func (m *merger) hand(d Delta) error {
-	m.started = true
+	m.started, m.waits = true, true
 	if err := m.on(d); err != nil {
 		return callersError{err}
 	}

@@ -3,6 +3,7 @@ package llm_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -292,5 +293,44 @@ func TestUnreachable(t *testing.T) {
 				t.Errorf("tried again %d times", len(*waits))
 			}
 		})
+	}
+}
+
+// chunks is what the network brings, one element for each read.
+type chunks []string
+
+func (c *chunks) Read(p []byte) (int, error) {
+	if len(*c) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, (*c)[0])
+	*c = (*c)[1:]
+	return n, nil
+}
+
+// A caller is told of a pause after the pieces that came together, not after each.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	heard := ""
+	stream := chunks{text("a") + text("b"), ": ping\n\n", text("c")[:20], text("c")[20:] + text("d") + stop, done}
+	_, err := llm.Merge(&stream, func(d llm.Delta) error {
+		if heard += d.Text; d.Pause {
+			heard += "|"
+		}
+		return nil
+	})
+	if err != nil || heard != "ab|cd|" {
+		t.Errorf("%q, %v", heard, err)
+	}
+	mine := errors.New("mine")
+	stream = chunks{text("a"), text("b") + stop + done}
+	_, err = llm.Merge(&stream, func(d llm.Delta) error {
+		if d.Pause {
+			return mine
+		}
+		return nil
+	})
+	if err == nil || err.Error() != mine.Error() {
+		t.Errorf("the caller's error at a pause: %v", err)
 	}
 }

@@ -57,6 +57,9 @@ type Request struct {
 type Delta struct {
 	Text string
 	Call *CallDelta
+	// Pause says, without a piece, that no more of the answer has come yet. It follows pieces, not each one: of those that
+	// came together it follows the last.
+	Pause bool
 }
 
 // CallDelta is a piece of a call. Name is known from a call's first piece on and repeated, ID as soon as the endpoint

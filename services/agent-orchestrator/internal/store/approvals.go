@@ -98,7 +98,7 @@ func (s *Store) Pin(ctx context.Context, user ids.UserID, t AllowedTool) (pinned
 			sql: `UPDATE allowed_tools SET fingerprint = ?
 				WHERE user_id = ? AND layer = ? AND source = ? AND tool = ? AND fingerprint IN ('', ?)`,
 			args: []any{plain(t.Fingerprint), string(user), plain(t.Layer), plain(t.Source), plain(t.Tool), plain(t.Fingerprint)},
-			must: true,
+			must: 1,
 		}})
 		if pinned = err == nil; errors.Is(err, errUnmet) {
 			return nil

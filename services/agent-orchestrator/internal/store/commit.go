@@ -24,12 +24,12 @@ const commitSession = `UPDATE sessions SET last_seq = COALESCE(?, last_seq), las
 // change is an interrupt, and the run is to be cancelled.
 func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
 	change := newChange()
-	statements, err := commitStatements(l, &c, change)
+	m, err := newMember(l, &c, change)
 	if err != nil {
 		return err
 	}
 	return s.retry(ctx, s.patience, func(ctx context.Context) error {
-		err := s.commits.write(ctx, l.id, statements)
+		err := s.commits.write(ctx, m)
 		if !errors.Is(err, errUnmet) {
 			return err
 		}
@@ -66,19 +66,26 @@ func (s *Store) whyUnmet(ctx context.Context, l Lease, c *Change, change int64) 
 	}
 }
 
+// newMember returns what a group has to write for a change.
+func newMember(l Lease, c *Change, change int64) (member, error) {
+	if c.onlyAdds() {
+		a, err := newAddition(l, c, change)
+		return member{session: l.id, addition: &a}, err
+	}
+	statements, err := commitStatements(l, c, change)
+	return member{session: l.id, statements: statements}, err
+}
+
 // interrupts reports whether the run is to wait for somebody.
 func (c *Change) interrupts() bool { return c.End != nil && c.End.Interrupt != nil }
 
 func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 	var lastSeq, before, lastIndex, covered, answer, steps, streaming any
 	if n := len(c.Events); n > 0 {
-		first := c.Events[0].GetSeq()
-		for i, e := range c.Events {
-			if e.GetSeq() != first+int64(i) {
-				return nil, fmt.Errorf("%w: %d stands after %d", ErrSequence, e.GetSeq(), c.Events[i-1].GetSeq())
-			}
+		if err := inOrder(c.Events); err != nil {
+			return nil, err
 		}
-		before, lastSeq = first-1, first+int64(n)-1
+		before, lastSeq = c.Events[0].GetSeq()-1, c.Events[n-1].GetSeq()
 	}
 	for i := range c.Messages {
 		m := &c.Messages[i]
@@ -109,7 +116,7 @@ func commitStatements(l Lease, c *Change, change int64) ([]statement, error) {
 	if c.End != nil || len(c.Messages) > 0 {
 		touched = 1
 	}
-	out := []statement{{sql: commitSession, must: true, args: []any{
+	out := []statement{{sql: commitSession, must: 1, args: []any{
 		lastSeq, lastIndex, covered, answer, steps, streaming, string(status), plain(reason), change, touched,
 		l.id, l.Token, l.Run, change, before, mayBeCancelled,
 	}}}

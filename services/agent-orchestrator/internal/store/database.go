@@ -12,6 +12,9 @@ import (
 type database interface {
 	// write runs statements in one transaction.
 	write(ctx context.Context, statements []statement) error
+	// append returns the statements that make changes which only add events, each of another session, in the order of their
+	// sessions. If one of the changes cannot be made, they fail with errUnmet.
+	append(changes []addition) []statement
 	// read runs queries on one snapshot.
 	read(ctx context.Context, queries []statement) error
 	// ping checks that the database answers.
@@ -26,8 +29,8 @@ type statement struct {
 	sql  string
 	args []any
 	// must makes the transaction fail with errUnmet if the statement, an UPDATE, INSERT or DELETE without RETURNING, changes
-	// no row.
-	must bool
+	// fewer rows than that.
+	must int
 	// row, unless nil, is called for each row of the result, before it is known whether the transaction succeeds.
 	row func(scan func(...any) error) error
 }
@@ -65,7 +68,7 @@ func (d *dialect) text(sql string) string {
 	return t
 }
 
-// maxRows bounds the rows of one INSERT, and so the number of different statements.
+// maxRows bounds the rows of one statement, and so the number of different statements.
 const maxRows = 64
 
 // inserts returns statements that insert rows: head is "INSERT INTO t (a, b)", tail what follows the values.

@@ -83,7 +83,7 @@ func decideStatements(k *kept, d *Decide, change int64) ([]statement, error) {
 		sql: `UPDATE sessions SET status = 'running', finish_reason = '', token = token + 1, owner = ?, lease_until = {now} + ?,
 			cancel = 0, change = ?, last_index = ?, updated = {now}` + leaveInterrupt,
 		args: []any{d.Owner, d.TTL.Milliseconds(), change, k.LastIndex + len(messages), k.id, k.change},
-		must: true,
+		must: 1,
 	}}
 	if d.Settings != nil {
 		out = append(out, statement{sql: `UPDATE details SET settings = ? WHERE session = ?`, args: []any{d.Settings, k.id}})

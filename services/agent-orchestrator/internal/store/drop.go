@@ -78,7 +78,7 @@ func (k *kept) dropInterrupt(decision string, change int64) ([]statement, []*age
 		sql: `UPDATE sessions SET status = 'idle', finish_reason = 'cancelled', change = ?, last_index = ?, last_seq = ?,
 			updated = {now}` + leaveInterrupt,
 		args: []any{change, k.LastIndex + len(c.Messages), k.LastSeq + int64(len(c.Events)), k.id, k.change},
-		must: true,
+		must: 1,
 	}}, k.lease(), &c)
 	return statements, c.Events, err
 }
@@ -129,7 +129,7 @@ func (s *Store) RequestCancel(ctx context.Context, ref Ref) (active bool, events
 			active, events = true, nil
 			return s.db.write(ctx, []statement{{
 				sql:  `UPDATE sessions SET cancel = 1 WHERE id = ? AND status = 'running' AND run_id = ?`,
-				args: []any{k.id, k.Run.ID}, must: true,
+				args: []any{k.id, k.Run.ID}, must: 1,
 			}})
 		case k.Status != Interrupted:
 			active, events = false, nil

@@ -30,6 +30,16 @@ func frame(events []*agentv1.Event) ([]byte, error) {
 	return out, nil
 }
 
+// inOrder checks that the numbers of events follow one another. The error is ErrSequence.
+func inOrder(events []*agentv1.Event) error {
+	for i, e := range events {
+		if e.GetSeq() != events[0].GetSeq()+int64(i) {
+			return fmt.Errorf("%w: %d stands after %d", ErrSequence, e.GetSeq(), events[i-1].GetSeq())
+		}
+	}
+	return nil
+}
+
 var errFrame = errors.New("store: the events of a row cannot be read")
 
 // unframe unpacks the events of a row, whose last one has the number last.

@@ -6,10 +6,17 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 )
 
-// maxGroup bounds the changes that share a transaction, so that the last of them does not wait long.
-const maxGroup = 256
+const (
+	// maxGroup bounds the changes that share a transaction, so that the last of them does not wait long.
+	maxGroup = 256
+	// After a transaction of a crowd, the next one gathers changes for a while: what a transaction costs beside its changes
+	// is then shared by more of them.
+	crowd     = 16
+	gatherFor = 4 * time.Millisecond
+)
 
 // group writes changes of different runs. A change that arrives while no other is being written is written at once; those
 // that arrive meanwhile wait and are then written together, in one transaction. So a thousand runs that stream cost the
@@ -27,22 +34,23 @@ type group struct {
 	queue []*member // guarded by mu
 }
 
-// member is a change that waits for its turn.
+// member is a change that waits for its turn. It has either statements, which return no rows, or an addition.
 type member struct {
 	session    int64
 	statements []statement
+	addition   *addition
 	result     chan error // capacity 1
 }
 
-// write writes the change of a session, whose statements must return no rows. When ctx ends, write returns, and the change
-// is dropped unless it is being written already.
-func (g *group) write(ctx context.Context, session int64, statements []statement) error {
+// write writes the change of a session. When ctx ends, write returns, and the change is dropped unless it is being written
+// already.
+func (g *group) write(ctx context.Context, m member) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	m := &member{session: session, statements: statements, result: make(chan error, 1)}
+	m.result = make(chan error, 1)
 	g.mu.Lock()
-	g.queue = append(g.queue, m)
+	g.queue = append(g.queue, &m)
 	var batch []*member
 	if g.busy < g.lanes {
 		g.busy++
@@ -51,7 +59,7 @@ func (g *group) write(ctx context.Context, session int64, statements []statement
 	g.mu.Unlock()
 	if batch != nil {
 		g.together(batch)
-		g.passOn()
+		g.passOn(len(batch))
 	}
 	select {
 	case err := <-m.result:
@@ -59,62 +67,90 @@ func (g *group) write(ctx context.Context, session int64, statements []statement
 	case <-ctx.Done():
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.queue = slices.DeleteFunc(g.queue, func(other *member) bool { return other == m })
+		g.queue = slices.DeleteFunc(g.queue, func(other *member) bool { return other == &m })
 		return ctx.Err()
 	}
 }
 
-// next takes the changes to write next from the queue. It is called with mu held.
+// next takes the changes to write next from the queue: those of the kind that has waited longest. A transaction with both
+// kinds would change rows in another order than that of the sessions. It is called with mu held.
 func (g *group) next() []*member {
-	n := min(len(g.queue), maxGroup)
-	batch := slices.Clone(g.queue[:n])
-	g.queue = slices.Delete(g.queue, 0, n)
+	adds := g.queue[0].addition != nil
+	batch := make([]*member, 0, min(len(g.queue), maxGroup))
+	g.queue = slices.DeleteFunc(g.queue, func(m *member) bool {
+		if len(batch) == maxGroup || adds != (m.addition != nil) {
+			return false
+		}
+		batch = append(batch, m)
+		return true
+	})
 	return batch
 }
 
-// passOn gives the lane back, or hands it to a goroutine that writes what has arrived meanwhile, so that no caller waits for
-// more than its own change.
-func (g *group) passOn() {
+// passOn gives the lane back, or hands it to a goroutine that writes what arrives while so many changes are written, so that
+// no caller waits for more than its own change.
+func (g *group) passOn(written int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.queue) == 0 {
 		g.busy--
 		return
 	}
-	batch := g.next()
 	g.running.Go(func() {
-		g.together(batch)
-		g.passOn()
+		for written > 0 {
+			if written >= crowd {
+				time.Sleep(gatherFor)
+			}
+			written = g.writeNext()
+		}
 	})
+}
+
+// writeNext writes what has arrived, and returns how many changes that were. If there were none, the lane is given back.
+func (g *group) writeNext() int {
+	g.mu.Lock()
+	if len(g.queue) == 0 {
+		g.busy--
+		g.mu.Unlock()
+		return 0
+	}
+	batch := g.next()
+	g.mu.Unlock()
+	g.together(batch)
+	return len(batch)
 }
 
 // together writes changes in one transaction.
 func (g *group) together(batch []*member) {
-	if len(batch) == 1 {
-		batch[0].result <- g.attempt(batch[0].statements)
-		return
-	}
 	// Every transaction that locks several rows locks them in the same order: see {pairs}.
 	slices.SortStableFunc(batch, func(a, b *member) int { return cmp.Compare(a.session, b.session) })
-	var all []statement
-	for _, m := range batch {
-		all = append(all, m.statements...)
-	}
-	err := g.attempt(all)
-	if err == nil || g.db.transient(err) || errors.Is(err, context.DeadlineExceeded) { // each looks up whether its own change was made
+	err := g.attempt(batch)
+	if err == nil || len(batch) == 1 || g.db.transient(err) || errors.Is(err, context.DeadlineExceeded) { // each looks up whether its own change was made
 		for _, m := range batch {
 			m.result <- err
 		}
 		return
 	}
-	for _, m := range batch {
-		m.result <- g.attempt(m.statements)
+	for i, m := range batch {
+		m.result <- g.attempt(batch[i : i+1])
 	}
 }
 
-func (g *group) attempt(statements []statement) error {
+// attempt writes changes of one kind.
+func (g *group) attempt(batch []*member) error {
 	ctx, cancel := context.WithTimeout(context.Background(), attemptTime)
 	defer cancel()
+	var statements []statement
+	var additions []addition
+	for _, m := range batch {
+		if m.addition != nil {
+			additions = append(additions, *m.addition)
+		}
+		statements = append(statements, m.statements...)
+	}
+	if len(additions) > 0 {
+		statements = g.db.append(additions)
+	}
 	return g.db.write(ctx, statements)
 }
 

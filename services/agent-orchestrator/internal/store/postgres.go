@@ -32,7 +32,9 @@ const (
 
 // keysOnly makes PostgreSQL find rows by their keys, as every statement of this package needs. A plan that was made while a
 // table was small would read the whole table, and is used until the table is analysed.
-const keysOnly = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off`
+//
+// Such a plan does not depend on the parameters, so each statement is planned once for a connection.
+const keysOnly = `SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET plan_cache_mode = force_generic_plan`
 
 // postgres sends every transaction in one round trip: its statements are pipelined, and the server treats what comes
 // before the pipeline's end as one transaction.
@@ -68,6 +70,9 @@ func openPostgres(ctx context.Context, url string, log *slog.Logger) (*postgres,
 			SELECT (p->>0)::bigint AS listed_id, (p->>1)::bigint AS listed_token FROM jsonb_array_elements(?::jsonb) AS p
 			) AS listed ON s.id = listed_id AND s.token = listed_token ORDER BY s.id FOR UPDATE OF s`,
 		"skip locked": `FOR UPDATE SKIP LOCKED`,
+		// Not a condition of the index of running sessions, which would be read whole.
+		"or fail":    ``,
+		"is running": `status || '' = 'running'`,
 	}}}
 	if err := p.begin(ctx, log); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -140,12 +145,17 @@ func (p *postgres) send(ctx context.Context, conn *pgx.Conn, statements []statem
 		batch.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 	}
 	for i := range statements {
-		text := p.dialect.text(statements[i].sql)
-		if statements[i].must {
+		text, args := p.dialect.text(statements[i].sql), statements[i].args
+		switch statements[i].must {
+		case 0:
+		case 1:
 			// If it changed nothing, the division fails, and with it every statement that was sent after it.
 			text = "WITH changed AS (" + text + " RETURNING 1) SELECT 1 / count(*) FROM changed"
+		default:
+			args = append(args, statements[i].must)
+			text = "WITH changed AS (" + text + " RETURNING 1) SELECT 1 / (count(*) / $" + strconv.Itoa(len(args)) + "::bigint) FROM changed"
 		}
-		batch.Queue(text, statements[i].args...)
+		batch.Queue(text, args...)
 	}
 	if snapshot {
 		batch.Queue("COMMIT")

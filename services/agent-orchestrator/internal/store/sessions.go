@@ -124,7 +124,7 @@ func (s *Store) Delete(ctx context.Context, ref Ref) error {
 		}
 		seen = true
 		// The session first: a commit holds its row, and one that comes later finds no row.
-		statements := []statement{{sql: `DELETE FROM sessions WHERE id = ?`, args: []any{k.id}, must: true}}
+		statements := []statement{{sql: `DELETE FROM sessions WHERE id = ?`, args: []any{k.id}, must: 1}}
 		for _, table := range []string{"details", "messages", "calls", "events", "begun"} {
 			statements = append(statements, statement{sql: `DELETE FROM ` + table + ` WHERE session = ?`, args: []any{k.id}})
 		}

@@ -55,6 +55,10 @@ func openSQLite(ctx context.Context, path string) (*sqlite, error) {
 			"now":         `CAST(unixepoch('subsec') * 1000 AS integer)`,
 			"pairs":       `SELECT value->>0 AS pair_id, value->>1 AS pair_token FROM json_each(?)`,
 			"skip locked": ``, // there is one writer
+			"is running":  `status = 'running'`,
+			// Without it, a statement that changes several rows copies each page first, to take itself back if it fails in
+			// the middle; its transaction is rolled back anyway.
+			"or fail": `OR FAIL`,
 		}},
 		writer: newWriter(writes), turn: turnOf(path), readers: readers, queries: map[string]*sql.Stmt{},
 	}, nil

@@ -100,10 +100,10 @@ func (w *writer) run(ctx context.Context, d *dialect, s *statement) error {
 		return query(ctx, stmt, s)
 	}
 	result, err := stmt.ExecContext(ctx, s.args...)
-	if err != nil || !s.must {
+	if err != nil || s.must == 0 {
 		return err
 	}
-	if n, err := result.RowsAffected(); err != nil || n > 0 {
+	if n, err := result.RowsAffected(); err != nil || n >= int64(s.must) {
 		return err
 	}
 	return errUnmet

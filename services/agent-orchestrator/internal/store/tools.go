@@ -87,7 +87,7 @@ func (s *Store) CreateTool(ctx context.Context, t SavedTool) (SavedTool, error) 
 			string(t.User), plain(t.ID), plain(t.Type), plain(t.Name), digit(t.Enabled), t.Config, t.Secrets, millis(t.Created),
 			millis(t.Updated), string(t.User), MaxSavedTools,
 		},
-		must: true,
+		must: 1,
 	}
 	err := s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		err := s.db.write(ctx, []statement{lockUser(t.User), insert})
@@ -118,7 +118,7 @@ func (s *Store) UpdateTool(ctx context.Context, t SavedTool) (SavedTool, error) 
 			args: []any{
 				plain(t.Type), plain(t.Name), digit(t.Enabled), t.Config, t.Secrets, time.Now().UnixMilli(), string(t.User), plain(t.ID),
 			},
-			must: true,
+			must: 1,
 		}})
 		switch {
 		case errors.Is(err, errUnmet):
@@ -174,7 +174,7 @@ func (s *Store) DeleteTool(ctx context.Context, user ids.UserID, id string) erro
 	return s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		attempts++
 		err := s.db.write(ctx, []statement{{
-			sql: `DELETE FROM tools WHERE user_id = ? AND id = ?`, args: []any{string(user), plain(id)}, must: true,
+			sql: `DELETE FROM tools WHERE user_id = ? AND id = ?`, args: []any{string(user), plain(id)}, must: 1,
 		}})
 		switch {
 		case errors.Is(err, errUnmet) && attempts > 1:

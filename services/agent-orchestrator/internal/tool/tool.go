@@ -96,6 +96,14 @@ type Placed interface {
 	Place(ctx context.Context) (Place, error)
 }
 
+// Prepared is a tool whose calls begin with something that takes time and has no effect.
+type Prepared interface {
+	Tool
+	// Prepare does that, and returns the rest of the call, which is used at most once, and not before it is stored that the
+	// call has started. Call does both.
+	Prepare(ctx context.Context, in Invocation) (rest func(context.Context) (Result, error))
+}
+
 // Place is one node.
 type Place struct {
 	Node string

@@ -22,7 +22,10 @@ type nodeTool struct {
 	spec tool.Spec
 }
 
-var _ tool.Placed = (*nodeTool)(nil)
+var (
+	_ tool.Placed   = (*nodeTool)(nil)
+	_ tool.Prepared = (*nodeTool)(nil)
+)
 
 // Spec implements [tool.Tool].
 func (t *nodeTool) Spec() tool.Spec { return t.spec }
@@ -44,31 +47,42 @@ func (t *nodeTool) Place(ctx context.Context) (tool.Place, error) {
 // was checked, so that the call cannot reach another device than the one checked; if that connection is gone, Call looks for
 // the node again.
 func (t *nodeTool) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
+	return t.Prepare(ctx, in)(ctx)
+}
+
+// Prepare implements [tool.Prepared]: it checks the node.
+func (t *nodeTool) Prepare(ctx context.Context, in tool.Invocation) func(context.Context) (tool.Result, error) {
 	if err := tool.CheckArguments(t.spec, in.Args); err != nil {
-		return tool.Result{}, err
+		return func(context.Context) (tool.Result, error) { return tool.Result{}, err }
 	}
+	n, err := t.confirm(ctx, in)
+	return func(ctx context.Context) (tool.Result, error) { return t.callAt(ctx, in, n, err) }
+}
+
+// callAt calls the node that confirm has returned, or the error with which it found none.
+func (t *nodeTool) callAt(ctx context.Context, in tool.Invocation, n *nodev1.Node, err error) (tool.Result, error) {
 	call := &toolv1.Call{
 		UserId: string(t.scope.User), SessionId: string(t.scope.Session), ToolName: t.spec.Name,
 		ArgumentsJson: bytes.TrimSpace(in.Args), Timeout: durationpb.New(tooldef.Timeout(t.spec.Name, in.Args)),
 	}
 	began := time.Now()
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		n, err := t.confirm(ctx, in)
 		if err != nil {
 			return tool.Result{}, err
 		}
 		call.NodeId, call.Epoch = n.GetInfo().GetNodeId(), n.GetEpoch()
-		answer, err := t.gateways.Call(ctx, call)
-		if err == nil {
+		answer, refused := t.gateways.Call(ctx, call)
+		if refused == nil {
 			result := read(answer)
 			result.Node = answer.GetNodeId()
 			return result, nil
 		}
-		failure := failed(err)
+		failure := failed(refused)
 		switch reason := errs.Reason(failure.Reason); reason {
 		case errs.ToolNotOffered, errs.NodeNotConnected, errs.NodeDisconnected:
 			t.stale.Store(true)
 			if reason == errs.NodeNotConnected && time.Since(began) < t.patience.returning && sleep.For(ctx, pause) {
+				n, err = t.confirm(ctx, in)
 				continue
 			}
 		}
