@@ -97,12 +97,14 @@ func TestARegisterThatIsTooLargeIsRefusedAndNothingChanges(t *testing.T) {
 	for _, field := range []string{`"node_name":"` + strings.Repeat("x", 60<<10) + `"`, `"available_tools":["` + strings.Repeat(strings.Repeat("t", 115)+`","`, 511) + `t"]`} {
 		ext.Register(field)
 	}
-	for _, field := range []string{
-		`"node_name":"` + strings.Repeat("x", 70<<10) + `"`, `"os":"` + strings.Repeat("x", 1<<20) + `"`,
-		`"available_tools":["` + strings.Repeat(`tool","`, 50000) + `t"]`, `"capabilities":["` + strings.Repeat("x", 9<<20) + `"]`,
+	for field, problem := range map[string]string{
+		`"node_name":"` + strings.Repeat("x", 70<<10) + `"`:               "bytes",
+		`"os":"` + strings.Repeat("x", 1<<20) + `"`:                       "bytes",
+		`"available_tools":["` + strings.Repeat(`tool","`, 50000) + `t"]`: "too many entries",
+		`"capabilities":["` + strings.Repeat("x", 9<<20) + `"]`:           "bytes",
 	} {
 		ext.Send(`{"type":"register",` + field + `}`)
-		if got := ext.Next(); !strings.HasPrefix(got, `{"type":"registered","success":false,"error":"`) || !strings.Contains(got, "bytes") {
+		if got := ext.Next(); !strings.HasPrefix(got, `{"type":"registered","success":false,"error":"`) || !strings.Contains(got, problem) {
 			t.Errorf("%.60s: %s", field, got)
 		}
 	}
