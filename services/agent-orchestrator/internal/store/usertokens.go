@@ -85,7 +85,7 @@ func (s *Store) CreateUserToken(ctx context.Context, t UserToken) error {
 			plain(t.ID), string(t.User), plain(t.Name), t.Hash, string(scopes), string(nodes), millis(t.Created), millis(t.Expires),
 			string(t.User), MaxUserTokens,
 		},
-		must: true,
+		must: 1,
 	}
 	return s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		err := s.db.write(ctx, []statement{lockUser(t.User), forget, insert})
@@ -106,7 +106,7 @@ func (s *Store) DeleteUserToken(ctx context.Context, user ids.UserID, id string)
 	return s.retry(ctx, shortPatience, func(ctx context.Context) error {
 		attempts++
 		err := s.db.write(ctx, []statement{{
-			sql: `DELETE FROM user_tokens WHERE user_id = ? AND id = ?`, args: []any{string(user), plain(id)}, must: true,
+			sql: `DELETE FROM user_tokens WHERE user_id = ? AND id = ?`, args: []any{string(user), plain(id)}, must: 1,
 		}})
 		switch {
 		case errors.Is(err, errUnmet) && attempts > 1:
