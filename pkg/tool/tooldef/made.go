@@ -15,9 +15,18 @@ import (
 // Made returns a definition of a tool for which its node gave none: that of the well-known tool of this name, else one that says
 // whose tool it is and takes any object.
 func Made(name string, node *nodev1.NodeInfo) Definition {
-	d, ok := lookUp(name, node.GetNodeType())
+	d, ok := Known(name, node)
 	if !ok {
 		return Definition{Name: name, Description: unknown(name, node), InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":true}`)}
+	}
+	return d
+}
+
+// Known returns the definition of the well-known tool of a name on a node; ok is false where there is none.
+func Known(name string, node *nodev1.NodeInfo) (_ Definition, ok bool) {
+	d, ok := lookUp(name, node.GetNodeType())
+	if !ok {
+		return Definition{}, false
 	}
 	properties := maps.Clone(d.Properties)
 	if d.Tab && slices.Contains(node.GetAvailableTools(), "list_tabs") {
@@ -27,7 +36,7 @@ func Made(name string, node *nodev1.NodeInfo) Definition {
 	if d.ReadOnly {
 		made.Annotations.ReadOnlyHint = &d.ReadOnly
 	}
-	return made
+	return made, true
 }
 
 func unknown(name string, node *nodev1.NodeInfo) string {

@@ -17,17 +17,6 @@ func agents(t *testing.T) (*cluster.Cluster, *modeltest.Server) {
 	return cluster.Start(t, cluster.Options{Orchestrators: 2, Paired: true, Model: model.URL()}), model
 }
 
-// names are those of the tools that a pod lists.
-func names(t *testing.T, g *cluster.Gateway, query string) (all []string) {
-	t.Helper()
-	list, _ := newer(t, g, query, "tools/list", "", "").at("result", "tools").([]any)
-	for _, tool := range list {
-		name, _ := at(tool, "name").(string)
-		all = append(all, name)
-	}
-	return all
-}
-
 // elicits are the capabilities of a client that can ask its person, in the stateless revision.
 const elicits = `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}`
 
@@ -35,10 +24,10 @@ func TestRunAgentIsThereForWhoAsksForIt(t *testing.T) {
 	t.Parallel()
 	c, _ := agents(t)
 	for _, g := range c.Gateways {
-		if got := strings.Join(names(t, g, ""), " "); got != "devices" {
+		if got := strings.Join(listed(t, g, ""), " "); got != "devices" {
 			t.Errorf("without include: %s", got)
 		}
-		if got := strings.Join(names(t, g, withAgents), " "); got != "devices run_agent" {
+		if got := strings.Join(listed(t, g, withAgents), " "); got != "devices run_agent" {
 			t.Errorf("with include: %s", got)
 		}
 		if r := newer(t, g, "", "tools/call", `"name":"run_agent","arguments":{"prompt":"x"}`, ""); r.at("error", "code") != -32602.0 {
@@ -164,7 +153,6 @@ func TestACancelledCallEndsItsRun(t *testing.T) {
 	c.Gateways[1].RunEverything(t, "ana")
 	s := session2025(t, c.Gateways[1])
 	resp := open(t, c.Gateways[1], "POST", withAgents, `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"run_agent","arguments":{"prompt":"Click."},"_meta":{"progressToken":1}}}`, s)
-	defer resp.Body.Close()
 	followed := follow(t, resp)
 	if m := followed.next(t); at(m, "params", "message") != "calls click" {
 		t.Errorf("%v", m)

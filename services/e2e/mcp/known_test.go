@@ -20,13 +20,13 @@ func TestWorkflowsAndWellKnownToolsHavePlainNames(t *testing.T) {
 	})
 	const plain = "browser_read desktop_exec hitl_prompt list_workflows workflow_fetch_invoice"
 	for pod, g := range c.Gateways {
-		got := names(t, g, withAgents)
+		got := listed(t, g, withAgents)
 		for name := range strings.FieldsSeq(plain) {
 			if !slices.Contains(got, name) || !slices.Contains(got, "desk__"+name) {
 				t.Errorf("pod %d: %s is not in %q", pod, name, got)
 			}
 		}
-		if got := names(t, g, ""); slices.Contains(got, "workflow_fetch_invoice") {
+		if got := listed(t, g, ""); slices.Contains(got, "workflow_fetch_invoice") {
 			t.Errorf("pod %d: nobody asked for them: %q", pod, got)
 		}
 		list, _ := newer(t, g, withAgents, "tools/list", "", "").at("result", "tools").([]any)

@@ -44,7 +44,7 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	if a.agents != nil {
 		book = names.NewBook(nameKeeper{agentv1.NewNameServiceClient(a.agents)})
 	}
-	sources := []catalogue.Source{devices.New(a.presence, a.router, book)}
+	sources := []catalogue.Source{devices.New(a.presence, a.router, book, a.defs)}
 	if runs != nil {
 		sources = append(sources, agents.New(runs, &agents.Known{Nodes: a.presence, Definitions: a.defs, Devices: sources[0]}))
 	}

@@ -107,8 +107,8 @@ func (a *API) call(ctx context.Context, q *query) {
 // deadline is when a call has to be over.
 func deadline(p params, t *catalogue.Tool) time.Time {
 	limit := router.DefaultTimeout
-	if t.Timeout > 0 {
-		limit = t.Timeout
+	if t.Timeout != nil {
+		limit = t.Timeout(p.arguments)
 	}
 	if p.timeout > 0 {
 		limit = p.timeout

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
@@ -94,7 +95,7 @@ func (k *Known) owners(ctx context.Context, r *catalogue.Request, wanted func(to
 // tool describes a tool as the first device does that has it.
 func (k *Known) tool(ctx context.Context, r *catalogue.Request, name string, owners []*nodev1.Node) catalogue.Tool {
 	t := catalogue.Tool{
-		Name: name, Timeout: tooldef.LongestTimeout(name),
+		Name: name, Timeout: func(arguments []byte) time.Duration { return tooldef.Timeout(name, arguments) },
 		Run: func(ctx context.Context, c *catalogue.Call) (catalogue.Result, error) {
 			return k.run(ctx, c, name, owners)
 		},

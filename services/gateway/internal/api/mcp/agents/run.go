@@ -32,7 +32,7 @@ const runDefinition = `"title":"Run an agent","description":"Gives a task to one
 	`"annotations":{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":true}`
 
 func (s *Source) runAgent() catalogue.Tool {
-	return catalogue.Tool{Name: runName, Definition: []byte(runDefinition), Timeout: runTimeout, Run: s.run}
+	return catalogue.Tool{Name: runName, Definition: []byte(runDefinition), Timeout: func([]byte) time.Duration { return runTimeout }, Run: s.run}
 }
 
 // task is what a call asks for.

@@ -21,8 +21,8 @@ type Tool struct {
 	ReadOnly bool
 	// Always says that no filter hides it.
 	Always bool
-	// Timeout is how long a call of it takes at most, where the caller does not say; 0 stands for the default.
-	Timeout time.Duration
+	// Timeout is how long a call with these arguments takes at most, where the caller does not say; nil stands for the default.
+	Timeout func(arguments []byte) time.Duration
 	// Run calls it. The error is an *[errs.Error], a *[Asked], or one whose text is for the client.
 	Run func(ctx context.Context, c *Call) (Result, error)
 }

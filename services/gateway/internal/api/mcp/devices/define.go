@@ -2,10 +2,9 @@ package devices
 
 import (
 	"strings"
-	"time"
 	"unicode"
 
-	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 )
 
@@ -13,14 +12,25 @@ import (
 type definition struct {
 	members  []byte // of an MCP tool object, but for its name
 	readOnly bool
-	timeout  time.Duration
 }
 
-// define says of a device's tool what can be said where the device names it and no more.
-func define(n *nodev1.Node, tool, name string) definition {
-	about := "Runs the tool " + quoted(tool) + " of " + describe(n) + "."
-	b := jsonrpc.AppendString([]byte(`"description":`), about+binding(n, tool, name))
-	return definition{members: append(b, `,"inputSchema":{"type":"object"}`...)}
+// define says of a device's tool what the device said when it registered, and where it said nothing what is known of a tool of that
+// name: behind whose tool it is, since the rest is the device's word.
+func define(n *nodev1.Node, tool, name string, given map[string]tooldef.Definition) definition {
+	d, ok := given[tool]
+	if !ok {
+		d, ok = tooldef.Known(tool, n.GetInfo())
+	}
+	switch {
+	case !ok:
+		d = tooldef.Definition{InputSchema: []byte(`{"type":"object"}`), Description: "Runs the tool " + quoted(tool) + " of " + describe(n) + "."}
+	case d.Description == "":
+		d.Description = "The tool " + quoted(tool) + " of " + describe(n) + "."
+	default:
+		d.Description = "On " + describe(n) + ": " + d.Description
+	}
+	d.Description += binding(n, tool, name)
+	return definition{members: d.AppendMembers(nil), readOnly: d.ReadOnly()}
 }
 
 // binding says what a name stands for.

@@ -2,8 +2,10 @@ package devices
 
 import (
 	"context"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
@@ -26,11 +28,12 @@ type Source struct {
 	registry Registry
 	caller   Caller
 	book     *names.Book
+	defs     *tooldef.Cache
 }
 
-// New returns a Source.
-func New(r Registry, c Caller, b *names.Book) *Source {
-	return &Source{registry: r, caller: c, book: b}
+// New returns a Source. defs has what devices say of their tools.
+func New(r Registry, c Caller, b *names.Book, defs *tooldef.Cache) *Source {
+	return &Source{registry: r, caller: c, book: b, defs: defs}
 }
 
 // offer is a tool of a device that is connected.
@@ -88,18 +91,19 @@ func (s *Source) Tools(ctx context.Context, r *catalogue.Request) ([]catalogue.T
 	tools[0] = s.lister()
 	for i := range offers {
 		if r.Uses(offers[i].Node) {
-			tools = append(tools, s.tool(&offers[i]))
+			tools = append(tools, s.tool(ctx, r, &offers[i]))
 		}
 	}
 	return tools, nil
 }
 
-// tool is a device's tool as it is listed.
-func (s *Source) tool(o *offer) catalogue.Tool {
-	d := define(o.node, o.Tool, o.name)
-	return catalogue.Tool{
-		Name: o.name, Plain: o.Tool, Node: o.Node, Definition: d.members, ReadOnly: d.readOnly, Timeout: d.timeout, Run: s.runner(o.name, o.Owner),
-	}
+// tool is a device's tool as it is listed. Where what the device said cannot be had just now, it is told of by its name.
+func (s *Source) tool(ctx context.Context, r *catalogue.Request, o *offer) catalogue.Tool {
+	given, _ := s.defs.Given(ctx, r.User, o.node.GetInfo())
+	d := define(o.node, o.Tool, o.name, given)
+	t := s.found(o.name, o.Owner)
+	t.Definition, t.ReadOnly = d.members, d.readOnly
+	return t
 }
 
 // Find implements [catalogue.Source]. What is bound is called without a look at the registry, unless the tool's definition has a say
@@ -124,7 +128,7 @@ func (s *Source) Find(ctx context.Context, r *catalogue.Request, name string) (t
 		o := &offers[i]
 		if bound && o.Owner == owner || !bound && names.Long(o.Node, o.Tool) == name {
 			o.name = name
-			return s.tool(o), true, nil
+			return s.tool(ctx, r, o), true, nil
 		}
 	}
 	return s.found(name, owner), bound, nil
@@ -132,5 +136,8 @@ func (s *Source) Find(ctx context.Context, r *catalogue.Request, name string) (t
 
 // found is a tool of which only the name is known.
 func (s *Source) found(name string, o names.Owner) catalogue.Tool {
-	return catalogue.Tool{Name: name, Plain: o.Tool, Node: o.Node, Run: s.runner(name, o)}
+	return catalogue.Tool{
+		Name: name, Plain: o.Tool, Node: o.Node, Run: s.runner(name, o),
+		Timeout: func(arguments []byte) time.Duration { return tooldef.Timeout(o.Tool, arguments) },
+	}
 }
