@@ -21,8 +21,13 @@ import (
 // seconds at most, and a Redis that is back is used by the next command.
 const patience = time.Second
 
-// Open returns a client for a redis:// or, over TLS, a rediss:// URL; files say more of TLS. One or more parameters addr=host:port make it a client of the
-// Redis Cluster that these nodes belong to; timeouts in the URL win over ours. It connects when first used.
+// lookAgain is how old the client's map of a Redis Cluster may be before the next command has it made anew, in the background. A node that is gone
+// tells nobody of its successor, so nothing else would for the library's own minute.
+const lookAgain = 2 * time.Second
+
+// Open returns a client for a redis:// or, over TLS, a rediss:// URL; files say more of TLS. redis+cluster://user:password@host:port,host:port
+// (and rediss+cluster) makes it a client of the Redis Cluster that these nodes belong to, and so do parameters addr=host:port of a redis:// URL. Where a
+// master is lost, it asks the others for its successor. Timeouts in the URL win over ours. It connects when first used.
 //
 // Commands are not retried: the answer to a repeated command may be wrong, as when the first one has removed the key
 // already.
@@ -31,6 +36,7 @@ const patience = time.Second
 // whoever asked for it.
 func Open(rawURL string, files tlsfiles.Config) (redis.UniversalClient, error) {
 	logging.Disable()
+	rawURL = expand(rawURL)
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return nil, fmt.Errorf("redis url: %w", redact(err))
@@ -50,6 +56,7 @@ func Open(rawURL string, files tlsfiles.Config) (redis.UniversalClient, error) {
 		o.ReadTimeout, o.WriteTimeout = cmp.Or(o.ReadTimeout, patience), cmp.Or(o.WriteTimeout, patience)
 		o.DialerRetries, o.MaxRetries, o.ContextTimeoutEnabled = 1, -1, true
 		o.MaintNotificationsConfig, o.DisableIdentity = quiet, true
+		o.ClusterStateReloadInterval = lookAgain
 		o.Dialer = dialer(o.DialTimeout, secure)
 		return redis.NewClusterClient(o), nil
 	}

@@ -17,7 +17,7 @@ type Config struct {
 	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9090" help:"address of NodeRegistryService"`
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9190" help:"address of health, metrics and profiles"`
 
-	RedisURL  config.Secret   `conf:"redis-url" env:"REDIS_URL" default:"redis://127.0.0.1:6379" help:"URL of the Redis that keeps presence; for a Redis Cluster add ?addr=host:port for each further address"`
+	RedisURL  config.Secret   `conf:"redis-url" env:"REDIS_URL" default:"redis://127.0.0.1:6379" help:"URL of the Redis that keeps presence; for a Redis Cluster redis+cluster://user:password@host:port,host:port,…"`
 	RedisTLS  tlsfiles.Config `conf:"redis-tls" env:"REDIS_TLS_"`
 	NATSURL   config.Secret   `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas, as nats://user:password@host:port where the bus has users"`
 	NATSCreds string          `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
@@ -50,5 +50,5 @@ func (c Config) Validate() error {
 
 // rules are those of the store.
 func (c Config) rules() store.Rules {
-	return store.Rules{Lease: c.Lease, NodesPerUser: c.NodesPerUser, SessionTTL: c.SessionTTL}
+	return store.Rules{Lease: c.Lease, NodesPerUser: c.NodesPerUser, SessionTTL: c.SessionTTL, Unseen: store.DefaultRules.Unseen}
 }

@@ -2,11 +2,6 @@ package registrytest
 
 import (
 	"context"
-	"net"
-	"os/exec"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -102,73 +97,5 @@ func Flush(t testing.TB, client redis.UniversalClient) {
 	}
 }
 
-// Cluster starts a Redis Cluster of two masters and returns its URL. Without a redis-server the test is skipped.
-func Cluster(t *testing.T) string {
-	t.Helper()
-	bin, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("a Redis Cluster needs redis-server")
-	}
-	first, second := startNode(t, bin), startNode(t, bin)
-	one, two := single(t, first), single(t, second)
-	ctx := t.Context()
-	must(t, one.ClusterAddSlotsRange(ctx, 0, 8191).Err())
-	must(t, two.ClusterAddSlotsRange(ctx, 8192, 16383).Err())
-	// Two fresh nodes have the same configuration epoch; the conflict would be noticed only after a while.
-	must(t, two.Do(ctx, "cluster", "set-config-epoch", 2).Err())
-	host, port, err := net.SplitHostPort(second)
-	must(t, err)
-	must(t, one.ClusterMeet(ctx, host, port).Err())
-	for _, node := range []*redis.Client{one, two} {
-		testkit.Eventually(t, 30*time.Second, func() bool {
-			info := node.ClusterInfo(ctx).Val()
-			return strings.Contains(info, "cluster_state:ok") && strings.Contains(info, "cluster_known_nodes:2")
-		}, "the cluster at %s is up", first)
-	}
-	return "redis://" + first + "?addr=" + second
-}
-
-// startNode runs one master-to-be. Its second port is its first and 10000, so the first must leave room.
-func startNode(t *testing.T, bin string) (addr string) {
-	t.Helper()
-	port := freePort(t)
-	dir := t.TempDir()
-	node := exec.Command(bin, "--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "",
-		"--appendonly", "no", "--cluster-enabled", "yes", "--cluster-config-file", filepath.Join(dir, "nodes.conf"))
-	must(t, node.Start())
-	t.Cleanup(func() {
-		_ = node.Process.Kill()
-		_ = node.Wait() // it was killed; how it exits says nothing
-	})
-	addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	client := single(t, addr)
-	testkit.Eventually(t, 10*time.Second, func() bool { return client.Ping(t.Context()).Err() == nil }, "redis-server at %s", addr)
-	return addr
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		must(t, err)
-		port := l.Addr().(*net.TCPAddr).Port
-		must(t, l.Close())
-		if port < 55000 {
-			return port
-		}
-	}
-}
-
-func single(t *testing.T, addr string) *redis.Client {
-	t.Helper()
-	client := redis.NewClient(&redis.Options{Addr: addr})
-	t.Cleanup(func() { _ = client.Close() })
-	return client
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+// Cluster starts a Redis Cluster and returns its URL. Without a redis-server the test is skipped.
+func Cluster(t *testing.T) string { return testkit.NewRedisCluster(t).URL() }
