@@ -10,8 +10,11 @@ import (
 	"sync"
 	"testing"
 
+	"google.golang.org/grpc/metadata"
+
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
+	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
@@ -121,6 +124,30 @@ func (w *traced) expectPath(t *testing.T, leaf string, want ...string) {
 	}
 }
 
+// expectStores fails unless a trace has spans of these operations of stores, and no such span begins a trace.
+func (w *traced) expectStores(t *testing.T, trace string, want ...string) {
+	t.Helper()
+	found := map[string]int{}
+	for _, s := range w.all() {
+		system := s.attribute("db.system.name")
+		if system == "" {
+			continue
+		}
+		if s.parent() == "" {
+			t.Errorf("%s of %s begins a trace", s.GetName(), system)
+		}
+		if s.trace() == trace {
+			found[system+" "+s.attribute("db.operation.name")]++
+		}
+	}
+	t.Logf("operations of stores: %v", found)
+	for _, operation := range want {
+		if found[operation] == 0 {
+			t.Errorf("no %s in the trace", operation)
+		}
+	}
+}
+
 // The way over two gateways is the same for all who call.
 var acrossPods = []string{
 	"gateway-0: call tool (internal)",
@@ -169,6 +196,7 @@ func TestARunIsOneTraceFromTheRequestToTheNodesSocket(t *testing.T) {
 			t.Errorf("%s begins the trace: %t", s.GetName(), root)
 		}
 	}
+	w.expectStores(t, trace, "sqlite read", "sqlite write", "sqlite commit", "redis pipeline")
 	if chats != 2 {
 		t.Errorf("%d questions to the model in the trace, want 2", chats)
 	}
@@ -210,4 +238,37 @@ func TestACallOfATracedCallerGoesOnInItsTrace(t *testing.T) {
 	if failed != 1 {
 		t.Errorf("%d calls failed as they did", failed)
 	}
+}
+
+// A workflow is in the trace of who asked for it, to the extension's socket.
+func TestAWorkflowGoesOnInTheTraceOfItsCaller(t *testing.T) {
+	t.Parallel()
+	w := newTraced(t, "")
+	const trace = "4bf92f3577b34da6a3ce929d0e0e4737"
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "00-"+trace+"-00f067aa0ba902b7-01")
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.Gateways[0].Tools.ExecuteWorkflow(ctx, &toolv1.ExecuteWorkflowRequest{UserId: user, WorkflowId: "wf-" + theirs})
+		done <- err
+	}()
+	w.node.Expect(`{"type":"execute_workflow","workflow_id":"wf-` + theirs + `","variables":{}}`)
+	w.node.Send(`{"type":"task_complete","task_id":1,"success":true,"result":{"of":"` + theirs + `"},"output":null}`)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	w.stop(t)
+	leaf := ""
+	for _, s := range w.all() {
+		if s.trace() == trace && s.GetName() == "execute_workflow" {
+			leaf = s.id()
+		}
+	}
+	w.expectPath(t, leaf,
+		"gateway-0: hecaton.tool.v1.ToolService/ExecuteWorkflow (server)",
+		"gateway-0: execute workflow (internal)",
+		"gateway-0: publish hecaton.node.{user}.{node}.call (producer)",
+		"gateway-1: process hecaton.node.{user}.{node}.call (consumer)",
+		"gateway-1: execute_workflow (client)",
+	)
+	w.discreet(t)
 }

@@ -29,7 +29,7 @@ func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
 		return err
 	}
 	return s.retry(ctx, s.patience, func(ctx context.Context) error {
-		err := s.commits.write(ctx, m)
+		err := s.tracer.do(ctx, "commit", max(1, len(m.statements)), func(ctx context.Context) error { return s.commits.write(ctx, m) })
 		if !errors.Is(err, errUnmet) {
 			return err
 		}

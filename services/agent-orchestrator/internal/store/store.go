@@ -26,6 +26,8 @@ type Options struct {
 	Logger *slog.Logger
 	// Metrics count transactions; nil: they are not counted.
 	Metrics prometheus.Registerer
+	// Tracing makes spans of what is done for something traced; nil: there are none.
+	Tracing *obs.Tracing
 }
 
 // Store is one pod's access to the database. Its methods may be called from several goroutines; Commits of one lease must
@@ -36,6 +38,7 @@ type Store struct {
 	db       database
 	allowed  []AllowedTool
 	commits  *group
+	tracer   *tracer // of commits, which may share a transaction
 	patience time.Duration
 	log      *slog.Logger
 }
@@ -58,6 +61,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.tracer = newTracer(o.Tracing, "postgresql")
 		s.serve(measure(db, o.Metrics), postgresLanes)
 	case "sqlite":
 		path, ok := strings.CutPrefix(url, "sqlite://")
@@ -68,6 +72,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.tracer = newTracer(o.Tracing, "sqlite")
 		s.serve(measure(db, o.Metrics), 1)
 	default:
 		return nil, fmt.Errorf("store: the URL begins with neither postgres:// nor sqlite://")
@@ -75,7 +80,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-func (s *Store) serve(db database, lanes int) { s.db, s.commits = db, &group{db: db, lanes: lanes} }
+func (s *Store) serve(db database, lanes int) {
+	s.db, s.commits = db, &group{db: db, lanes: lanes}
+	if s.tracer != nil {
+		s.db = traced{db, s.tracer}
+	}
+}
 
 // Close ends all connections.
 func (s *Store) Close() error {

@@ -117,11 +117,13 @@ type Relayed struct {
 	Operation string
 	// Deadline is absolute.
 	Deadline time.Time
+	// Traceparent is the W3C trace context of the caller; empty where there is none.
+	Traceparent string
 }
 
 // Relay sends a request to a chosen node as it is. The sink is told what becomes of it, possibly before Relay returns.
 func (r *Router) Relay(req Relayed, sink calls.Sink) *Pending {
-	env := envelope.Call{ID: ids.NewCallID(), Deadline: req.Deadline, Kind: codec.Relayed, Type: req.Type}
+	env := envelope.Call{ID: ids.NewCallID(), Deadline: req.Deadline, Kind: codec.Relayed, Type: req.Type, Traceparent: req.Traceparent}
 	p := r.newPending(req.Node, &env, sink)
 	p.open(&env, req.Operation, "")
 	r.start(p, env, req.Frame)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/fanout"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
@@ -46,8 +47,13 @@ type Run struct {
 
 // Start sends an execute_workflow frame to a node. It does not wait.
 func (r *Runner) Start(key ids.Node, data []byte, deadline time.Time, run Run) *router.Pending {
+	return r.start(key, data, deadline, "", run)
+}
+
+func (r *Runner) start(key ids.Node, data []byte, deadline time.Time, traceparent string, run Run) *router.Pending {
 	return r.Router.Relay(router.Relayed{
 		Node: key, Type: nodev1.NodeType_NODE_TYPE_EXTENSION, Frame: data, Operation: "execute workflow", Deadline: deadline,
+		Traceparent: traceparent,
 	}, &sink{runner: r, user: key.User, run: run})
 }
 
@@ -73,7 +79,7 @@ func (r *Runner) Execute(
 		err        *errs.Error
 	}
 	done := make(chan ending, 1)
-	p := r.Start(ids.Node{User: target.User, Node: node}, Frame(id, variables), deadline, Run{
+	p := r.start(ids.Node{User: target.User, Node: node}, Frame(id, variables), deadline, obs.Traceparent(ctx), Run{
 		Done: func(b *frame.Buffer, err *errs.Error) { done <- ending{b, err} },
 	})
 	var e ending
