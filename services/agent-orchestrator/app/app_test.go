@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -297,6 +298,22 @@ func TestUnauthenticatedServicesAreRefused(t *testing.T) {
 	}
 }
 
+// Where the runs are in PostgreSQL and no other place is named, so are users' files.
+func TestFilesAreInPostgreSQLByDefault(t *testing.T) {
+	t.Parallel()
+	url := testkit.Postgres(t)
+	start(t, func(c *app.Config) { c.DatabaseURL, c.BlobURL = config.Secret(url), "" }, "127.0.0.1:9080")
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close(t.Context()) }()
+	var there bool
+	if err := c.QueryRow(t.Context(), `SELECT to_regclass('workspace_objects') IS NOT NULL`).Scan(&there); err != nil || !there {
+		t.Errorf("the tables are there: %v, %v", there, err)
+	}
+}
+
 func TestConfig(t *testing.T) {
 	t.Parallel()
 	var cfg app.Config
@@ -325,6 +342,7 @@ func TestConfig(t *testing.T) {
 		"max-tool-result": func(c *app.Config) { c.MaxToolResult = 1 },
 		"llm must":        func(c *app.Config) { c.LLM = "gpt" },
 		"database-url":    func(c *app.Config) { c.DatabaseURL = "" },
+		"blob-url":        func(c *app.Config) { c.BlobURL = "" }, // beside SQLite
 		"key 2":           func(c *app.Config) { c.SecretKeys += ",c2hvcnQ=" },
 		"allowed address": func(c *app.Config) { c.Addresses.Allow = []string{"https://x"} },
 	} {

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
@@ -27,9 +28,9 @@ type Config struct {
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9191" help:"address of health, metrics and profiles"`
 
 	DatabaseURL config.Secret   `conf:"database-url,required" env:"DATABASE_URL" help:"sessions and their runs: postgres://user:password@host/database, or sqlite:///path/file.db for a single machine"`
-	BlobURL     config.Secret   `conf:"blob-url,required" env:"BLOB_URL" help:"users' files: s3://bucket?region=…, or file:///directory for a single machine"`
+	BlobURL     config.Secret   `conf:"blob-url" env:"BLOB_URL" help:"users' files: s3://bucket?region=…, postgres://user:password@host/database, or file:///directory for a single machine; if empty, database-url where that is PostgreSQL"`
 	SecretKeys  config.Secret   `conf:"secret-keys,required" env:"SECRET_KEYS" help:"keys that seal users' secrets, each 32 bytes in base64, separated by commas; the first seals, all open"`
-	RedisURL    config.Secret   `conf:"redis-url" env:"REDIS_URL" help:"cache of files; empty for none"`
+	RedisURL    config.Secret   `conf:"redis-url" env:"REDIS_URL" help:"cache of files, as of the node-registry; empty for none"`
 	RedisTLS    tlsfiles.Config `conf:"redis-tls" env:"REDIS_TLS_"`
 	NATSURL     config.Secret   `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas, as nats://user:password@host:port where the bus has users; empty where this orchestrator is the only one"`
 	NATSCreds   string          `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
@@ -115,10 +116,18 @@ func (c Config) Validate() error {
 	if c.LLM != LLMOpenAI && c.LLM != LLMOffline {
 		problems = append(problems, fmt.Errorf("llm must be %s or %s", LLMOpenAI, LLMOffline))
 	}
-	for name, value := range map[string]config.Secret{"database-url": c.DatabaseURL, "blob-url": c.BlobURL, "secret-keys": c.SecretKeys} {
+	for name, value := range map[string]config.Secret{"database-url": c.DatabaseURL, "blob-url": c.files(), "secret-keys": c.SecretKeys} {
 		if value == "" {
 			problems = append(problems, fmt.Errorf("%s is missing", name))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// files is where users' files are: without a storage of their own, in PostgreSQL beside the runs.
+func (c Config) files() config.Secret {
+	if c.BlobURL == "" && strings.HasPrefix(c.DatabaseURL.Reveal(), "postgres") {
+		return c.DatabaseURL
+	}
+	return c.BlobURL
 }

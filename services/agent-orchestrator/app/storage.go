@@ -15,7 +15,7 @@ import (
 
 func (a *App) openStore(ctx context.Context) (err error) {
 	if a.store, err = store.Open(ctx, store.Options{
-		URL: a.cfg.DatabaseURL, Allowed: allowlist.NewUser(), Logger: a.log, Metrics: a.metrics,
+		URL: a.cfg.DatabaseURL, Allowed: allowlist.NewUser(), Logger: a.log, Metrics: a.metrics, Tracing: a.tracing,
 	}); err != nil {
 		return err
 	}
@@ -31,9 +31,10 @@ func (a *App) openFiles(ctx context.Context) (err error) {
 			return err
 		}
 		redisclient.Measure(a.metrics, service, a.redis)
+		redisclient.Trace(a.tracing, a.redis)
 	}
 	a.files, err = workspace.Open(ctx, workspace.Options{
-		URL: a.cfg.BlobURL.Reveal(), MaxBytes: int64(a.cfg.MaxFile),
+		URL: a.cfg.files().Reveal(), MaxBytes: int64(a.cfg.MaxFile),
 		Quota: workspace.Quota{Files: a.cfg.Limits.Files, Bytes: int64(a.cfg.Limits.FileBytes)}, Redis: a.redis, Logger: a.log,
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ imagePullSecrets:
 {{- /* One variable from a Secret: of (dict "root" . "name" "JWT_SECRET" "from" .Values.secrets.jwtSecret) */ -}}
 {{- define "hecaton.secretEnv" -}}
 - name: {{ .name }}
-  valueFrom: {secretKeyRef: {name: {{ default .root.Values.secrets.name .from.name }}, key: {{ .from.key }}}}
+  valueFrom: {secretKeyRef: {name: {{ default .root.Values.secrets.name .from.name }}, key: {{ .from.key }}{{ if .optional }}, optional: true{{ end }}}}
 {{- end -}}
 
 {{- /* What all three programs are told. */ -}}

@@ -1,5 +1,5 @@
 // Package workspace keeps the files of users in object storage (docs/protocols/zeus-agents.md#workspace): a directory where
-// everything runs in one process, S3 in clusters, memory in tests.
+// everything runs in one process, S3 or PostgreSQL in clusters, memory in tests.
 //
 // What the package promises:
 //

@@ -23,6 +23,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/process/options"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace/pgblob"
 )
 
 // DefaultMaxBytes is the size of the largest file where nothing else is configured.
@@ -31,7 +32,7 @@ const DefaultMaxBytes = 32 << 20
 // Options of a Store.
 type Options struct {
 	// URL is where the files are: file:///directory (made where it is missing), s3://bucket?region=… with the parameters of
-	// gocloud.dev/blob/s3blob and the credentials of the AWS environment, or mem://.
+	// gocloud.dev/blob/s3blob and the credentials of the AWS environment, postgres://user:password@host/database, or mem://.
 	URL string
 	// MaxBytes bounds a file; 0 means DefaultMaxBytes.
 	MaxBytes int64
@@ -75,7 +76,7 @@ type Store struct {
 // place, so that a reader at that moment would find them cut off. Stores of one process may share a directory.
 var disk [64]sync.RWMutex
 
-// Open opens the storage. It does not ask whether S3 answers.
+// Open opens the storage. It does not ask whether S3 answers; PostgreSQL has to.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -95,8 +96,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.bucket, err = fileblob.OpenBucket(directory(u), &fileblob.Options{CreateDir: true, DirFileMode: 0o700, NoTempDir: true})
 	case "s3", "mem":
 		s.bucket, err = blob.OpenBucket(ctx, o.URL)
+	case "postgres", "postgresql":
+		s.bucket, err = pgblob.Open(ctx, o.URL)
 	default:
-		return nil, fmt.Errorf("workspace: the storage's URL begins with %q, must begin with file, s3 or mem", u.Scheme)
+		return nil, fmt.Errorf("workspace: the storage's URL begins with %q, must begin with file, postgres, s3 or mem", u.Scheme)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("workspace: open the storage: %w", err)

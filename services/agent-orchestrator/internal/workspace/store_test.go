@@ -57,9 +57,10 @@ func fakeS3(t testing.TB) string {
 // each runs a test on every storage.
 func each(t *testing.T, maxBytes int64, test func(t *testing.T, s *workspace.Store)) {
 	for name, url := range map[string]func(testing.TB) string{
-		"file": func(t testing.TB) string { return workspace.DirURL(filepath.Join(t.TempDir(), "made", "here")) },
-		"mem":  func(testing.TB) string { return "mem://" },
-		"s3":   fakeS3,
+		"file":     func(t testing.TB) string { return workspace.DirURL(filepath.Join(t.TempDir(), "made", "here")) },
+		"mem":      func(testing.TB) string { return "mem://" },
+		"s3":       fakeS3,
+		"postgres": func(t testing.TB) string { return testkit.Postgres(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
