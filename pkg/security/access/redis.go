@@ -26,7 +26,7 @@ func (s Service) Redis() Redis {
 			Commands: append([]string{
 				"evalsha", "script|load", "time", "exists", "get", "set", "del", "pexpire", "pexpireat",
 				"hget", "hmget", "hgetall", "hkeys", "hexists", "hset", "hdel",
-				"zadd", "zcard", "zcount", "zrange", "zrangebyscore", "zrem", "zremrangebyscore", "zscore",
+				"zadd", "zcard", "zcount", "zrange", "zrangebyscore", "zrem", "zscore", "sadd", "srem", "spop",
 			}, connecting...),
 		}
 	case AgentOrchestrator:

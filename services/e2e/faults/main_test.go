@@ -42,16 +42,22 @@ func reaches(t *testing.T, c *cluster.Cluster, call *toolv1.Call, name string) b
 func lists(t *testing.T, c *cluster.Cluster, user string, want ...string) bool {
 	t.Helper()
 	for _, g := range c.Gateways {
-		r, err := g.Tools.ListNodes(t.Context(), &toolv1.ListNodesRequest{UserId: user})
-		var got []string
-		for _, n := range r.GetNodes() {
-			got = append(got, n.GetInfo().GetNodeId())
-		}
-		if err != nil || strings.Join(got, " ") != strings.Join(want, " ") {
+		if !listsAt(t, g, user, want...) {
 			return false
 		}
 	}
 	return true
+}
+
+// listsAt reports whether a gateway lists exactly these nodes of a user, in this order.
+func listsAt(t *testing.T, g *cluster.Gateway, user string, want ...string) bool {
+	t.Helper()
+	r, err := g.Tools.ListNodes(t.Context(), &toolv1.ListNodesRequest{UserId: user})
+	var got []string
+	for _, n := range r.GetNodes() {
+		got = append(got, n.GetInfo().GetNodeId())
+	}
+	return err == nil && strings.Join(got, " ") == strings.Join(want, " ")
 }
 
 // soon is "within seconds, without anyone's help"; on a machine with too much to do they are many.

@@ -57,6 +57,7 @@ type App struct {
 	closeNATS func()
 	feed      *watch.Feed
 	sweeper   *lease.Sweeper
+	listener  *lease.Listener
 	api       *grpcapi.Server
 	grpc      *rpc.Server
 }
@@ -101,6 +102,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("bus", a.openBus, a.closeBus)
 	g.Go("watches", func(ctx context.Context) error { return a.feed.Run(ctx) }, nil)
 	g.Add("sweeper", a.makeSweeper, nil)
+	g.Go("silences", func(ctx context.Context) error { return a.listener.Run(ctx) }, nil)
 	g.Go("sweeps", func(ctx context.Context) error { return a.sweeper.Run(ctx) }, nil)
 	rpc.AddTo(g, a.listen, func() { a.api.Wait() })
 	g.Add("serving", a.begin, a.drain)
@@ -114,6 +116,7 @@ func (a *App) openRedis(ctx context.Context) (err error) {
 			return err
 		}
 		redisclient.Measure(a.metrics, service, a.redis)
+		redisclient.Trace(a.tracing, a.redis)
 	}
 	if a.store, err = store.New(a.redis, a.cfg.rules()); err != nil {
 		return errors.Join(err, a.closeRedis(ctx))
@@ -162,6 +165,12 @@ func (a *App) closeBus(ctx context.Context) error {
 func (a *App) makeSweeper(context.Context) (err error) {
 	a.sweeper, err = lease.NewSweeper(lease.SweeperOptions{
 		Expiries: a.store, Announcer: a.feed, Every: a.cfg.SweepEvery, Logger: a.log, Metrics: a.metrics,
+	})
+	if err != nil {
+		return err
+	}
+	a.listener, err = lease.NewListener(lease.ListenerOptions{
+		Silences: a.store, Announcer: a.feed, Logger: a.log, Metrics: a.metrics,
 	})
 	return err
 }

@@ -120,6 +120,11 @@ func (s *Server) Heartbeat(ctx context.Context, req *nodev1.HeartbeatRequest) (*
 // Deregister implements NodeRegistryService. Where one removal fails, the whole request fails, since "removed" cannot
 // express that; repeating the request is harmless.
 func (s *Server) Deregister(ctx context.Context, req *nodev1.DeregisterRequest) (*nodev1.DeregisterResponse, error) {
+	if id := req.GetGatewayId(); id != "" { // gateways of earlier versions do not say it
+		if err := ids.Check("gateway_id", id); err != nil {
+			return nil, err
+		}
+	}
 	removed := make([]bool, len(req.GetNodes()))
 	refs := make([]store.Ref, 0, len(removed))
 	at := make([]int, 0, len(removed))
@@ -129,7 +134,7 @@ func (s *Server) Deregister(ctx context.Context, req *nodev1.DeregisterRequest) 
 		}
 	}
 	var failed error
-	for j, d := range s.Keeper.Deregister(ctx, refs) {
+	for j, d := range s.Keeper.Deregister(ctx, ids.GatewayID(req.GetGatewayId()), refs) {
 		if d.Err != nil {
 			failed = d.Err
 		}

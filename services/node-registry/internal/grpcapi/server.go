@@ -19,7 +19,7 @@ import (
 type Keeper interface {
 	Register(ctx context.Context, regs []store.Registration) []store.Registered
 	Heartbeat(ctx context.Context, beats []store.Beat) []store.Beaten
-	Deregister(ctx context.Context, refs []store.Ref) []store.Deregistered
+	Deregister(ctx context.Context, gateway ids.GatewayID, refs []store.Ref) []store.Deregistered
 }
 
 // Lister lists a user's nodes, first connected first.

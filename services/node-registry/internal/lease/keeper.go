@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
 )
@@ -15,7 +16,7 @@ import (
 type Leases interface {
 	Register(ctx context.Context, regs []store.Registration) []store.Registered
 	Heartbeat(ctx context.Context, beats []store.Beat) []store.Beaten
-	Deregister(ctx context.Context, refs []store.Ref) []store.Deregistered
+	Deregister(ctx context.Context, gateway ids.GatewayID, refs []store.Ref) []store.Deregistered
 }
 
 // Announcer tells those who watch, in the order of events and without waiting for them.
@@ -123,10 +124,10 @@ func (k *Keeper) Heartbeat(ctx context.Context, beats []store.Beat) []store.Beat
 }
 
 // Deregister removes connections that closed and announces the nodes that went.
-func (k *Keeper) Deregister(ctx context.Context, refs []store.Ref) []store.Deregistered {
+func (k *Keeper) Deregister(ctx context.Context, gateway ids.GatewayID, refs []store.Ref) []store.Deregistered {
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	results := k.leases.Deregister(ctx, refs)
+	results := k.leases.Deregister(ctx, gateway, refs)
 	events := make([]*nodev1.NodeEvent, 0, len(results))
 	for _, r := range results {
 		if r.Event != nil {

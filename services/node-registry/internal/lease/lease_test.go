@@ -46,7 +46,7 @@ func TestChangeOutlivesItsCaller(t *testing.T) {
 	node := ids.Node{User: ids.UserID(testkit.Prefix(t)), Node: "ext"}
 	reg := k.Register(gone, []store.Registration{{User: node.User, Gateway: "gw-1", Info: info}})[0]
 	beat := k.Heartbeat(gone, []store.Beat{{Node: node, Epoch: reg.Epoch, Status: nodev1.NodeStatus_NODE_STATUS_BUSY}})[0]
-	ref := k.Deregister(gone, []store.Ref{{Node: node, Epoch: reg.Epoch}})[0]
+	ref := k.Deregister(gone, "gw-1", []store.Ref{{Node: node, Epoch: reg.Epoch}})[0]
 	if err := errors.Join(reg.Err, beat.Err, ref.Err); err != nil {
 		t.Fatal(err)
 	}

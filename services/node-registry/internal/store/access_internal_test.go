@@ -47,7 +47,7 @@ func TestRedisAllowsWhatTheStoreDoes(t *testing.T) {
 	keys := keysOf("a user: {*}")
 	matched := map[string]bool{}
 	for _, key := range []string{
-		keys.nodes(), keys.last(), keys.gone(), keys.tools(), keys.use(), keys.node("n/1:*"), keys.epoch("n}"), keys.session("s"), usersKey, gatewaysKey, gatewayKey("g"),
+		keys.nodes(), keys.last(), keys.gone(), keys.tools(), keys.use(), keys.node("n/1:*"), keys.epoch("n}"), keys.session("s"), usersKey, gatewaysKey, gatewayKey("g"), heldKey("g"),
 	} {
 		pattern := slices.IndexFunc(allowed.Keys, func(pattern string) bool {
 			ok, err := path.Match(pattern, key) // ids have no slash in keys: they are escaped

@@ -60,6 +60,8 @@ func TestContract(t *testing.T) {
 		"session ttl":                 testSessionTTL,
 		"adopt":                       testAdopt,
 		"gateways":                    testGateways,
+		"silent gateway":              testSilentGateway,
+		"gateway that is back":        testGatewayThatIsBack,
 		"hostile ids":                 testHostileIDs,
 		"scripts forgotten":           testScriptsForgotten,
 		"broken neighbour":            testBrokenNeighbour,
@@ -157,7 +159,7 @@ func (f *fixture) wantBeat(s *store.Store, user, node string, epoch ids.Epoch, w
 
 func (f *fixture) deregister(s *store.Store, user, node string, epoch ids.Epoch) *nodev1.NodeEvent {
 	f.Helper()
-	d := s.Deregister(f.ctx, []store.Ref{{Node: nodeOf(user, node), Epoch: epoch}})[0]
+	d := s.Deregister(f.ctx, "gw-1", []store.Ref{{Node: nodeOf(user, node), Epoch: epoch}})[0]
 	if d.Err != nil {
 		f.Fatal(d.Err)
 	}

@@ -17,6 +17,7 @@
 //	hecaton:{user}:gone           zset     node id → when it went away (ms), for the 16 that went last
 //	hecaton:users                 zset     user → when a sweep should look at them next (ms)
 //	hecaton:gateways              zset     gateway id → when its report ends (ms); where to look, not what counts
+//	hecaton:gateway:<id>:nodes    set      the gateway's connections: where to look when it falls silent, not what counts
 //
 // The hash of a node vanishes with its lease; "last" is why an expiry can still be announced with the node's name, and
 // "gone" is what is listed as offline for a minute. Both, "nodes" and "tools", are forgotten a day after the last sign of life.

@@ -20,6 +20,7 @@ func (s *Store) ReportGateway(ctx context.Context, id ids.GatewayID, stats *node
 			ms(ttl), stats.GetExtensionConnections(), stats.GetDesktopConnections(), stats.GetWebConnections(),
 			stats.GetPendingRequests(),
 		}},
+		{script: holdScript, keys: []string{heldKey(id)}, args: []any{ms(heldFor)}},
 	})
 	for _, reply := range replies {
 		if reply.err != nil {

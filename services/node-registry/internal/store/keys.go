@@ -31,3 +31,5 @@ func (k userKeys) session(id ids.SessionID) string {
 }
 
 func gatewayKey(id ids.GatewayID) string { return root + "gateway:" + bus.Token(string(id)) }
+
+func heldKey(id ids.GatewayID) string { return gatewayKey(id) + ":nodes" }

@@ -212,7 +212,7 @@ func testEverythingHasAnEnd(f *fixture) {
 			f.Errorf("%s lives for %v, want at most %v", key, ttl, limit)
 		}
 	}
-	want := []string{"hecaton:gateway:gw", "hecaton:gateways", "hecaton:users", "hecaton:{ana}:epoch:ext", "hecaton:{ana}:epoch:two",
+	want := []string{"hecaton:gateway:gw", "hecaton:gateway:gw-1:nodes", "hecaton:gateways", "hecaton:users", "hecaton:{ana}:epoch:ext", "hecaton:{ana}:epoch:two",
 		"hecaton:{ana}:gone", "hecaton:{ana}:last", "hecaton:{ana}:node:ext", "hecaton:{ana}:nodes", "hecaton:{ana}:session:s"}
 	if got := allKeys(f); !slices.Equal(got, want) {
 		f.Errorf("keys:\n got %q\nwant %q", got, want)

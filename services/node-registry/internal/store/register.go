@@ -127,9 +127,11 @@ func (s *Store) markNew(ctx context.Context, regs []Registration, results []Regi
 		last.args = append(last.args, string(regs[i].User))
 		marked = append(marked, i)
 	}
+	marks := len(calls)
+	calls = append(calls, holdCalls(regs, results)...)
 	for j, reply := range s.runAll(ctx, calls) {
-		if reply.err == nil {
-			continue
+		if reply.err == nil || j >= marks {
+			continue // without its gateway's note of it, a lease ends as ever
 		}
 		err := failure(ctx, "register a node", reply.err)
 		for _, i := range marked[j*pipelineSize : min((j+1)*pipelineSize, len(marked))] {

@@ -87,8 +87,8 @@ type Deregistered struct {
 	Err error
 }
 
-// Deregister removes connections that closed, each on its own. Results are in the order of refs.
-func (s *Store) Deregister(ctx context.Context, refs []Ref) []Deregistered {
+// Deregister removes connections of a gateway that closed, each on its own. Results are in the order of refs.
+func (s *Store) Deregister(ctx context.Context, gateway ids.GatewayID, refs []Ref) []Deregistered {
 	calls := make([]call, len(refs))
 	for i, r := range refs {
 		keys, id := keysOf(r.Node.User), r.Node.Node
@@ -98,8 +98,11 @@ func (s *Store) Deregister(ctx context.Context, refs []Ref) []Deregistered {
 			args:   []any{string(id), int64(r.Epoch), goneKept, ms(remembered), ms(seenFor)},
 		}
 	}
+	if len(refs) > 0 && gateway != "" {
+		calls = append(calls, releaseCall(gateway, refs)) // a name that is left in the gateway's set does no harm
+	}
 	results := make([]Deregistered, len(refs))
-	for i, reply := range s.runAll(ctx, calls) {
+	for i, reply := range s.runAll(ctx, calls)[:len(refs)] {
 		results[i] = readDeregistered(ctx, refs[i], reply)
 	}
 	return results

@@ -28,6 +28,12 @@ var (
 	settleScript     = mustLoad("settle")
 	reportScript     = mustLoad("report")
 	gatewayScript    = mustLoad("gateway")
+	silentScript     = mustLoad("silent")
+	forgetScript     = mustLoad("forget")
+	holdScript       = mustLoad("hold")
+	releaseScript    = mustLoad("release")
+	vacateScript     = mustLoad("vacate")
+	leaveScript      = mustLoad("leave")
 	useScript        = mustLoad("use")
 )
 

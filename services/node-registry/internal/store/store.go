@@ -16,10 +16,13 @@ type Rules struct {
 	NodesPerUser int
 	// SessionTTL is how long a binding outlives its last use.
 	SessionTTL time.Duration
+	// Unseen is how long a connection must not have been renewed before its gateway's silence ends it: one that was is of a
+	// gateway that is back.
+	Unseen time.Duration
 }
 
 // DefaultRules are those of docs/protocols/zeus-connections.md#limits.
-var DefaultRules = Rules{Lease: time.Minute, NodesPerUser: 10, SessionTTL: 24 * time.Hour}
+var DefaultRules = Rules{Lease: time.Minute, NodesPerUser: 10, SessionTTL: 24 * time.Hour, Unseen: 5 * time.Second}
 
 const (
 	// recently is how long a node that went away is listed as offline (docs/protocols/nodes-rest.md#list).

@@ -1008,8 +1008,10 @@ func (x *NodeRef) GetEpoch() int64 {
 }
 
 type DeregisterRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Nodes         []*NodeRef             `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Nodes []*NodeRef             `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// The gateway that had the connections.
+	GatewayId     string `protobuf:"bytes,2,opt,name=gateway_id,json=gatewayId,proto3" json:"gateway_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1049,6 +1051,13 @@ func (x *DeregisterRequest) GetNodes() []*NodeRef {
 		return x.Nodes
 	}
 	return nil
+}
+
+func (x *DeregisterRequest) GetGatewayId() string {
+	if x != nil {
+		return x.GatewayId
+	}
+	return ""
 }
 
 type DeregisterResponse struct {
@@ -2534,9 +2543,11 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\aNodeRef\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x17\n" +
 	"\anode_id\x18\x02 \x01(\tR\x06nodeId\x12\x14\n" +
-	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\"C\n" +
+	"\x05epoch\x18\x03 \x01(\x03R\x05epoch\"b\n" +
 	"\x11DeregisterRequest\x12.\n" +
-	"\x05nodes\x18\x01 \x03(\v2\x18.hecaton.node.v1.NodeRefR\x05nodes\".\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x18.hecaton.node.v1.NodeRefR\x05nodes\x12\x1d\n" +
+	"\n" +
+	"gateway_id\x18\x02 \x01(\tR\tgatewayId\".\n" +
 	"\x12DeregisterResponse\x12\x18\n" +
 	"\aremoved\x18\x01 \x03(\bR\aremoved\"\x8c\x01\n" +
 	"\x10ListNodesRequest\x12\x17\n" +

@@ -86,7 +86,7 @@ func (c *Client) register(ctx context.Context, batch []*nodev1.Registration) ([]
 }
 
 func (c *Client) deregister(ctx context.Context, batch []*nodev1.NodeRef) ([]bool, error) {
-	resp, err := ask(ctx, c.Registry.Deregister, &nodev1.DeregisterRequest{Nodes: batch})
+	resp, err := ask(ctx, c.Registry.Deregister, &nodev1.DeregisterRequest{Nodes: batch, GatewayId: string(c.gateway)})
 	if err == nil && len(resp.GetRemoved()) != len(batch) {
 		return nil, errCount
 	}

@@ -1,4 +1,4 @@
--- gateway.lua: notes where to look for a gateway's report, and forgets reports that ended.
+-- gateway.lua: notes where to look for a gateway's report.
 --
 -- KEYS[1] hecaton:gateways
 --
@@ -6,6 +6,5 @@
 -- ARGV[2] how long the report counts, ms
 --
 -- Returns 0
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', int(now))
 redis.call('ZADD', KEYS[1], int(now + tonumber(ARGV[2])), ARGV[1])
 return 0

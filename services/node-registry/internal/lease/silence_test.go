@@ -1,0 +1,98 @@
+package lease_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/testkit"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/lease"
+	"github.com/hecaton-dev/hecaton/services/node-registry/internal/store"
+)
+
+// gateways is a store whose gateways are silent as told, each with this many batches of connections.
+type gateways struct {
+	silent  []ids.GatewayID
+	batches int
+	fail    error
+
+	vacated   map[ids.GatewayID]int
+	forgotten []ids.GatewayID
+}
+
+func (g *gateways) Silent(context.Context) ([]ids.GatewayID, error) { return g.silent, g.fail }
+
+func (g *gateways) Vacate(_ context.Context, id ids.GatewayID, _ int) (store.Vacated, error) {
+	g.vacated[id]++
+	events := []*nodev1.NodeEvent{{UserId: string(id), Kind: nodev1.NodeEvent_KIND_OFFLINE}}
+	return store.Vacated{Events: events, More: g.vacated[id] < g.batches}, nil
+}
+
+func (g *gateways) Forget(_ context.Context, id ids.GatewayID) error {
+	g.forgotten = append(g.forgotten, id)
+	g.silent = nil
+	return nil
+}
+
+// listen runs a listener on a clock of its own.
+func listen(t *testing.T, g *gateways, said *recorder) {
+	t.Helper()
+	g.vacated = map[ids.GatewayID]int{}
+	l, err := lease.NewListener(lease.ListenerOptions{Silences: g, Announcer: said, Metrics: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestNodesOfASilentGatewayLeave(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, said := &gateways{silent: []ids.GatewayID{"hangs"}, batches: 3}, &recorder{}
+		listen(t, g, said)
+		testkit.Advance(4 * time.Second)
+		if len(g.vacated) != 0 {
+			t.Error("nodes leave before it is certain")
+		}
+		testkit.Advance(time.Second)
+		if g.vacated["hangs"] != 3 || len(said.events) != 3 || len(g.forgotten) != 1 {
+			t.Errorf("%d batches, %d announced, forgotten: %v", g.vacated["hangs"], len(said.events), g.forgotten)
+		}
+	})
+}
+
+// All gateways are silent where the store or the registry was away, and report when it is back.
+func TestAnOutageIsNoSilence(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := &gateways{silent: []ids.GatewayID{"a", "b"}}
+		listen(t, g, &recorder{})
+		for range 10 {
+			testkit.Advance(4 * time.Second)
+			g.fail = errors.New("away")
+			testkit.Advance(time.Second)
+			g.fail = nil
+		}
+		g.silent = nil
+		testkit.Advance(time.Second)
+		g.silent = []ids.GatewayID{"a"}
+		testkit.Advance(4 * time.Second)
+		if len(g.vacated) != 0 {
+			t.Errorf("nodes left: %v", g.vacated)
+		}
+	})
+}
