@@ -56,6 +56,7 @@ func commands() []command {
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
 		{"token", "[list | revoke ID]", "make a token of a user: a JWT, or one with scopes that can be revoked", token},
+		{"mcp", "[install CLIENT]", "be an MCP server that passes everything to a gateway, or write a client's configuration", runMCP},
 		{"drain", "", "empty gateways before they are stopped", drain},
 		{"bench", "", "put a cluster under load and say what became of every call", runBench},
 		{"gateway", "", "run one gateway alone", alone(gateway.Program)},
