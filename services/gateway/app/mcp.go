@@ -45,11 +45,13 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 		book = names.NewBook(nameKeeper{agentv1.NewNameServiceClient(a.agents)})
 	}
 	sources := []catalogue.Source{devices.New(a.presence, a.router, book, a.defs)}
+	var files mcp.Files
 	if runs != nil {
+		files = runs
 		sources = append(sources, agents.New(runs, &agents.Known{Nodes: a.presence, Definitions: a.defs, Devices: sources[0]}))
 	}
 	return mcp.New(mcp.Config{
-		Auth: a.auth, Limits: a.limits, Sources: sources, Box: box,
+		Auth: a.auth, Limits: a.limits, Sources: sources, Files: files, Box: box,
 		Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams, MaxBody: int64(a.cfg.MaxFrame) + headroom,
 		Heartbeat: a.cfg.MCPHeartbeat, Version: a.version, Logger: a.log,
 	}), nil

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net/http"
 	"time"
 
@@ -28,6 +29,8 @@ type Config struct {
 	Limits *limits.Limiter // nil for none
 	// Sources have the tools.
 	Sources []catalogue.Source
+	// Files are those of users' workspaces; nil for none.
+	Files Files
 	// Box seals sessions, under a key that all pods share.
 	Box *seal.Box
 	// Relay brings messages of a session to the pod where it has a call open.
@@ -61,6 +64,7 @@ func New(cfg Config) *API {
 	a := &API{Config: cfg, sealer: session.Sealer{Box: cfg.Box}, server: serverInfo(cfg.Version)}
 	a.catalogue = &catalogue.Catalogue{Sources: cfg.Sources, Finders: a.finders}
 	a.methods = a.core()
+	maps.Copy(a.methods, a.resources())
 	return a
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/agents"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/session"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
@@ -22,8 +23,14 @@ func serverInfo(version string) []byte {
 	return append(jsonrpc.AppendString([]byte(`{"name":"hecaton","title":"Hecaton","version":`), version), '}')
 }
 
-// capabilities are what the server declares; they are the same for all clients.
-const capabilities = `"capabilities":{"tools":{"listChanged":true}},"instructions":`
+// capabilities are what the server declares to a client.
+func (x *exchange) capabilities() string {
+	more := ""
+	if x.api.Files != nil && agents.Asked(&x.from) {
+		more = `,"resources":{}`
+	}
+	return `"capabilities":{"tools":{"listChanged":true}` + more + `},"instructions":`
+}
 
 // discover answers server/discover.
 func (a *API) discover(_ context.Context, q *query) {
@@ -34,7 +41,7 @@ func (a *API) discover(_ context.Context, q *query) {
 		}
 		b = jsonrpc.AppendString(b, v)
 	}
-	b = jsonrpc.AppendString(append(b, "],"+capabilities...), instructions)
+	b = jsonrpc.AppendString(append(b, "],"+q.capabilities()...), instructions)
 	q.result(catalogue.Result{Members: [][]byte{append(b, cacheHints...)}})
 }
 
@@ -64,6 +71,6 @@ func (a *API) initialize(w http.ResponseWriter, x *exchange, m *wire.Message) {
 	q := &query{exchange: x, msg: m}
 	b := jsonrpc.AppendString([]byte(`"protocolVersion":`), version)
 	b = append(append(append(b, `,"serverInfo":`...), a.server...), ',')
-	b = jsonrpc.AppendString(append(b, capabilities...), instructions)
+	b = jsonrpc.AppendString(append(b, q.capabilities()...), instructions)
 	q.result(catalogue.Result{Members: [][]byte{b}})
 }
