@@ -30,7 +30,9 @@ const (
 	// quiet is how long after the last collection a grown headroom is given up. It is longer than seldom: under a load that
 	// stays the headroom shrinks step by step.
 	quiet = 8 * time.Second
-	// A headroom grows to what lives, which is Go's default, or to so many times its least.
+	// A headroom grows to what lives, which is Go's default; while it is below these bounds, to twice that, or to so many times
+	// its least.
+	grownBytes = 256 << 20
 	grownTimes = 4
 
 	leastPercent = 20
@@ -105,7 +107,7 @@ func (p *pacer) collected(now time.Time, live uint64) {
 	switch {
 	case p.last.IsZero():
 	case since < often:
-		p.headroom = min(2*p.headroom, max(live, grownTimes*p.least))
+		p.headroom = min(2*p.headroom, max(live, min(2*live, grownBytes), grownTimes*p.least))
 	case since > seldom:
 		p.headroom /= 2
 	}

@@ -38,7 +38,7 @@ func Parts(raw json.RawMessage) (parts [][]byte, success bool) {
 		return [][]byte{raw}, success
 	}
 	picture := inside(screenshot)
-	var out splice
+	out := splice{own: make([]byte, 0, min(2*len(raw)+spare, 2*small))}
 	out.add("{")
 	jsonrpc.Members(raw, func(name, value []byte) {
 		switch string(name) {
@@ -71,6 +71,9 @@ func Parts(raw json.RawMessage) (parts [][]byte, success bool) {
 	out.cut()
 	return out.parts, success
 }
+
+// spare is room for the names that are added.
+const spare = 64
 
 // small is the size up to which a copy is cheaper than a part.
 const small = 1 << 10
