@@ -52,6 +52,10 @@ func serveCalls(srv any, s grpc.ServerStream) error {
 	if err != nil {
 		return err
 	}
+	// Answers of many calls wait here while the caller reads: by default NATS drops what is beyond 64 MiB.
+	if err := sub.SetPendingLimits(-1, -1); err != nil {
+		return err
+	}
 	defer func() {
 		_ = sub.Unsubscribe() // fails only once the bus is closed
 		sending.Lock()
