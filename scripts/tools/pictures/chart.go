@@ -30,8 +30,8 @@ func bench(page string) (string, error) {
 	}
 	table, _, _ = strings.Cut(firstCell+table, "\n\n")
 	columns := cells(strings.SplitN(table, "\n", 2)[0])[1:]
-	c := newCanvas(900, 400, "Bar chart: a call across pods beside a bare relay, for small and large answers and 1 to 512 calls at once")
-	c.text("bold", 24, 34, "A call across pods, beside a bare relay (1 = the relay)")
+	c := newCanvas(900, 400, "Bar chart: a call on a stream across pods beside a bare relay of streams, for small and large answers and 1 to 512 calls at once")
+	c.text("bold", 24, 34, "A call on a stream across pods, beside a bare relay of streams (1 = the relay)")
 	c.text("small muted", 24, 54, "Lower is better for time and CPU, higher for calls per second. B, KiB: size of the answer; c: calls at once.")
 	for _, at := range []int{0, 1, 2} {
 		y := bottom - at*unit
