@@ -24,7 +24,7 @@ const (
 // attempt sends one request and reads its answer.
 func (c *Client) attempt(ctx context.Context, e Endpoint, w wire, on func(Delta) error) (Answer, error) {
 	watched, watch := newWatch(ctx, c.stall)
-	x := &exchange{client: c.httpFor(e), ctx: ctx, watch: watch}
+	x := &exchange{client: c.httpFor(e), ctx: ctx, watch: watch, tools: w.tools}
 	config := openai.DefaultConfig(strings.TrimSpace(e.APIKey))
 	config.BaseURL = base(e.BaseURL)
 	config.HTTPClient = x
@@ -73,6 +73,7 @@ type exchange struct {
 	client *http.Client
 	ctx    context.Context // the caller's, without the watch
 	watch  *watch
+	tools  []byte // of the request
 
 	response *http.Response
 	body     *body
@@ -80,6 +81,9 @@ type exchange struct {
 
 // Do returns a response only where an answer can be in it.
 func (x *exchange) Do(r *http.Request) (*http.Response, error) {
+	if err := addTools(r, x.tools); err != nil {
+		return nil, err
+	}
 	x.watch.start()
 	resp, err := x.client.Do(r)
 	x.watch.pause()

@@ -41,6 +41,7 @@ type Client struct {
 	sleep     func(context.Context, time.Duration) error
 
 	plain  plainEndpoints
+	tools  definitions
 	drains sync.WaitGroup
 }
 
@@ -91,6 +92,10 @@ func (c *Client) Stream(ctx context.Context, e Endpoint, r Request, on func(Delt
 		return Answer{}, err
 	}
 	wire := newWire(e, r)
+	var err error
+	if wire.tools, err = c.tools.list(r.Tools); err != nil {
+		return Answer{}, err
+	}
 	usage := c.plain.asks(e)
 	for tries := 0; ; {
 		wire.askUsage(usage)

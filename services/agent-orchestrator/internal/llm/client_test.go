@@ -43,9 +43,11 @@ func question() llm.Request {
 // ask streams one answer and returns its pieces as well, as one line each.
 func ask(ctx context.Context, c *llm.Client, e llm.Endpoint) (a llm.Answer, pieces []string, err error) {
 	a, err = c.Stream(ctx, e, question(), func(d llm.Delta) error {
-		if d.Call != nil {
+		switch {
+		case d.Pause: // wherever the network makes one
+		case d.Call != nil:
 			pieces = append(pieces, fmt.Sprintf("%d %s %s %s", d.Call.Index, d.Call.ID, d.Call.Name, d.Call.Args))
-		} else {
+		default:
 			pieces = append(pieces, d.Text)
 		}
 		return nil

@@ -10,21 +10,19 @@ import (
 )
 
 // wire is a request as it is sent.
-type wire struct{ openai.ChatCompletionRequest }
+type wire struct {
+	openai.ChatCompletionRequest
+	tools []byte // what its member tools will be
+}
 
 func newWire(e Endpoint, r Request) wire {
-	w := wire{openai.ChatCompletionRequest{
+	w := wire{ChatCompletionRequest: openai.ChatCompletionRequest{
 		Model:       e.Model,
 		Messages:    make([]openai.ChatCompletionMessage, len(r.Messages)),
 		Temperature: temperature(e),
 	}}
 	for i, m := range r.Messages {
 		w.Messages[i] = message(m)
-	}
-	for _, f := range r.Tools {
-		w.Tools = append(w.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
-			Name: f.Name, Description: f.Description, Parameters: schema(f.Parameters),
-		}})
 	}
 	return w
 }
