@@ -31,10 +31,10 @@ func TestACallOfWhichNothingIsHeard(t *testing.T) {
 			r, b := newRouter(t, p)
 			req := request(t, "there")
 			req.Deadline = time.Now().Add(time.Minute)
-			var id ids.CallID
+			id := make(chan ids.CallID, 1)
 			holder(t, b, ids.Node{User: req.User, Node: "there"}, bus.SuffixCall, func(m *nats.Msg) {
 				sent, _ := envelope.ParseCall(m.Header)
-				id = sent.ID
+				id <- sent.ID
 				if c.spoken {
 					_ = b.PublishMsg(envelope.Status(m.Reply, calls.Working))
 				}
@@ -48,8 +48,9 @@ func TestACallOfWhichNothingIsHeard(t *testing.T) {
 			}
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			if asked := len(p.asked) > 0; asked != c.asked || asked && p.asked[0].ID != id {
-				t.Errorf("asked about %v, the call is %s", p.asked, id)
+			call := <-id
+			if asked := len(p.asked) > 0; asked != c.asked || asked && p.asked[0].ID != call {
+				t.Errorf("asked about %v, the call is %s", p.asked, call)
 			}
 		})
 	}
