@@ -79,7 +79,11 @@ func (h *Holder) called(key ids.Node, m *nats.Msg) {
 func (h *Holder) start(key ids.Node, c envelope.Call, frame []byte, sink calls.Sink) {
 	n := h.Hub.Find(key)
 	switch {
-	case n == nil, n.Retired.Load(), h.fresh.stale(time.Now()), !h.Witness.Take(c.ID), !h.Deliver(key, c, frame, sink):
+	case n == nil, n.Retired.Load():
+		sink.Done(nil, errNotHere())
+	case h.fresh.stale(time.Now()), !h.Witness.Take(c.ID):
+		sink.Done(nil, errs.New(errs.BusUnavailable, "the call came too late to the pod that holds the node"))
+	case !h.Deliver(key, c, frame, sink):
 		sink.Done(nil, errNotHere())
 	}
 }

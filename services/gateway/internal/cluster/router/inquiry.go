@@ -16,7 +16,7 @@ func (r *Router) inquire(doubtful []*Pending) {
 		asked[i] = witness.Call{ID: p.id, Sent: p.began, Deadline: p.deadline}
 	}
 	for i, unseen := range r.Witness.Unseen(ctx, asked) {
-		if p := doubtful[i]; unseen && p.fail(errs.New(errs.NodeNotConnected, "the call was lost on its way: no pod has seen it, and none will")) {
+		if p := doubtful[i]; unseen && p.fail(errs.New(errs.BusUnavailable, "the call was lost on its way: no pod has seen it, and none will")) {
 			r.Logger.InfoContext(p.logged(), "the bus lost a call, which no pod has seen", "call", p.id)
 		}
 	}

@@ -21,7 +21,7 @@ func TestACallOfWhichNothingIsHeard(t *testing.T) {
 		want           errs.Reason
 		asked          bool
 	}{
-		"nobody has seen it":    {unseen: true, want: errs.NodeNotConnected, asked: true},
+		"nobody has seen it":    {unseen: true, want: errs.BusUnavailable, asked: true},
 		"somebody may have":     {want: errs.HolderLost, asked: true},
 		"its holder had spoken": {unseen: true, spoken: true, want: errs.HolderLost},
 	} {
