@@ -67,7 +67,7 @@ func TestProcess(t *testing.T) {
 			break
 		}
 	}
-	for _, text := range []string{"Hecaton is up: 2 gateways", "A tool call across two pods", "gateway 1, by POST", "| hello.txt", "A run of an agent", "| An agent can read this", `The run ended with "stop"`} {
+	for _, text := range []string{"Hecaton is up: 2 gateways", "A tool call across two pods", "gateway 1, by POST", "| hello.txt", "claude mcp add --transport http hecaton 'http://127.0.0.1:", "A run of an agent", "| An agent can read this", `The run ended with "stop"`} {
 		if !strings.Contains(said.String(), text) {
 			t.Errorf("it does not say %q: %s%s", text, &said, &stderr)
 		}

@@ -171,6 +171,15 @@ func (d *demo) holder(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("the registry does not know where node %s of user %s is", demoNode, demoUser)
 }
 
+// endpoint is the MCP endpoint of a gateway, as a client has to be told it.
+func (d *demo) endpoint(gateway int) string {
+	url := "http://" + d.cluster.Gateways[gateway].HTTP + "/mcp"
+	if d.token == "" {
+		url += "?user_id=" + demoUser
+	}
+	return url
+}
+
 func (d *demo) story(holder, asked int, took time.Duration, result string) string {
 	var b strings.Builder
 	title := "A tool call across two pods"
@@ -192,5 +201,7 @@ func (d *demo) story(holder, asked int, took time.Duration, result string) strin
 	fmt.Fprintf(&b, "\nTry it%s:\n\n  curl 'http://%s/api/node/desktop/tool?user_id=%s'%s -H 'Content-Type: application/json' \\\n",
 		token, d.cluster.Gateways[asked].HTTP, demoUser, header)
 	fmt.Fprintf(&b, "    -d '{\"tool_name\":\"read_file\",\"tool_args\":{\"path\":\"hello.txt\"}}'\n")
+	fmt.Fprintf(&b, "\nUse its tools from an MCP client, such as Claude Code%s:\n\n", token)
+	fmt.Fprintf(&b, "  claude mcp add --transport http hecaton '%s'%s\n", d.endpoint(asked), strings.Replace(header, "-H", "--header", 1))
 	return b.String()
 }
