@@ -54,6 +54,9 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 		Auth: a.auth, Limits: a.limits, Sources: sources, Files: files, Box: box,
 		Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams, MaxBody: int64(a.cfg.MaxFrame) + headroom,
 		Heartbeat: a.cfg.MCPHeartbeat, Version: a.version, Logger: a.log,
+		Ended: func(o mcp.Operation) {
+			a.counts.MCP.WithLabelValues(o.Method, o.Version, o.Error).Observe(o.Took.Seconds())
+		},
 	}), nil
 }
 

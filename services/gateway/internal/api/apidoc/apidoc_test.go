@@ -62,6 +62,7 @@ func TestOpenAPIIsValid(t *testing.T) {
 	for _, path := range []string{
 		"/api/agent/invoke", "/api/agent/resume", "/api/agent/sessions/{session_id}/events", "/api/agent/approval-settings",
 		"/api/tools/{id}", "/api/tools/call", "/api/workspace/files/{path}", "/api/node/devices",
+		"/api/tokens", "/api/tokens/{id}", "/mcp", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
 	} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is missing", path)

@@ -44,6 +44,8 @@ type Config struct {
 	// Heartbeat is how often a stream that is silent says that it lives: many proxies and clients give one up after 60 s, some
 	// after 20.
 	Heartbeat time.Duration
+	// Ended is told of every request that has been answered, but for streams; nil for nobody.
+	Ended func(Operation)
 	// Version is that of this build.
 	Version string
 	Logger  *slog.Logger

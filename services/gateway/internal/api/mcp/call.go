@@ -68,7 +68,7 @@ func (a *API) call(ctx context.Context, q *query) {
 	tool, ok, err := view.Find(ctx, p.name)
 	switch {
 	case err != nil:
-		q.result(failure(err))
+		q.unanswered(err)
 		return
 	case !ok:
 		q.fail(wire.Invalid(fmt.Sprintf("Unknown tool: %.128q", p.name)))
@@ -76,7 +76,7 @@ func (a *API) call(ctx context.Context, q *query) {
 	}
 	state, err := q.note(&p)
 	if err != nil {
-		q.result(failure(err))
+		q.unanswered(err)
 		return
 	}
 	ctx, closed := q.cancellable(ctx)
@@ -99,7 +99,8 @@ func (a *API) call(ctx context.Context, q *query) {
 	case errors.As(err, &asked):
 		result = q.question(&p, asked.Question)
 	case err != nil:
-		result = failure(err)
+		q.unanswered(err)
+		return
 	}
 	q.result(result)
 }

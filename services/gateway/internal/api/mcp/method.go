@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
@@ -47,10 +48,15 @@ func (a *API) core() map[string]method {
 type query struct {
 	*exchange
 	msg *wire.Message
+	// problem is what measurements call an error; empty for none.
+	problem string
 }
 
 // fail answers with an error.
-func (q *query) fail(e *wire.Error) { q.failed(q.msg.ID, e) }
+func (q *query) fail(e *wire.Error) {
+	q.problem = strconv.Itoa(e.Code)
+	q.failed(q.msg.ID, e)
+}
 
 // result answers with a result, and releases it.
 func (q *query) result(r catalogue.Result) {

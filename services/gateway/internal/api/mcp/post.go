@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
@@ -173,9 +174,10 @@ func (x *exchange) hear(m *wire.Message) {
 // serve answers one request.
 func (x *exchange) serve(ctx context.Context, m *wire.Message) {
 	q := &query{exchange: x, msg: m}
+	defer q.measure(time.Now())
 	do, ok := x.api.methods[m.Method]
 	if !ok || do.eras&x.era() == 0 {
-		x.failed(m.ID, wire.NotFound(m.Method))
+		q.fail(wire.NotFound(m.Method))
 		return
 	}
 	do.serve(ctx, q)

@@ -28,6 +28,9 @@ type Metrics struct {
 	// BatchNodes measures how many nodes' heartbeats go to the registry together.
 	BatchNodes prometheus.Histogram
 
+	// MCP measures the requests of MCP clients, as OpenTelemetry's conventions want it: mcp.server.operation.duration.
+	MCP *prometheus.HistogramVec
+
 	ended   map[errs.Reason]prometheus.Counter // "" is answered
 	seconds map[errs.Class]prometheus.Observer // likewise
 }
@@ -62,7 +65,12 @@ func New(r prometheus.Registerer, clients []string) *Metrics {
 			Buckets: prometheus.ExponentialBuckets(1, 4, 8), // 1 to 16384
 		}),
 	}
-	r.MustRegister(m.Closed, m.Frames, m.LateAnswers, m.ToolsRefused, m.PresenceLag, m.BatchNodes)
+	m.MCP = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "mcp_server_operation_duration_seconds",
+		Help:    "Duration of requests of MCP clients, without streams, by method, version of the protocol, and error.",
+		Buckets: []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300},
+	}, []string{"mcp_method_name", "mcp_protocol_version", "error_type"})
+	r.MustRegister(m.MCP, m.Closed, m.Frames, m.LateAnswers, m.ToolsRefused, m.PresenceLag, m.BatchNodes)
 	for _, client := range clients {
 		for _, reason := range conn.Reasons() {
 			m.Closed.WithLabelValues(client, reason.String())
