@@ -127,10 +127,11 @@ func TestAWorkflowEndsWhenItsExtensionDisconnects(t *testing.T) {
 func TestTheStartOfAWorkflowComesBeforeItsEnd(t *testing.T) {
 	t.Parallel()
 	c := cluster.Start(t, cluster.Options{})
-	ext := c.Gateways[0].Extension(t, "u", "n")
-	ext.Silent()
 	for pod, g := range c.Gateways {
-		web := g.Web(t, "u")
+		// Each has a user of its own, or the next client would hear of the last one's end.
+		user := fmt.Sprint("u", pod)
+		ext, web := c.Gateways[0].Extension(t, user, "n"), g.Web(t, user)
+		ext.Silent()
 		for i := range 300 {
 			web.Send(fmt.Sprintf(`{"type":"execute_workflow","workflow_id":"%d"}`, i))
 			ext.Next()
