@@ -81,6 +81,9 @@ func (c *cluster) measureInterest(ctx context.Context, count int) (r interest, e
 	return r, nil
 }
 
+// subjectsPerNode is how many subscriptions a gateway has for each node.
+const subjectsPerNode = 2
+
 // subscribeAll subscribes to what a gateway subscribes to for each node, and returns how much that is.
 func subscribeAll(conn *nats.Conn, count int) (subscriptions int, mean float64, err error) {
 	length := 0
@@ -88,7 +91,7 @@ func subscribeAll(conn *nats.Conn, count int) (subscriptions int, mean float64, 
 	for i := range count {
 		user, node := nodes.Name(i, idlePerUser)
 		prefix := bus.NodePrefix(ids.Node{User: ids.UserID(user), Node: ids.NodeID(node)})
-		var e [2]error
+		var e [subjectsPerNode]error
 		_, e[0] = conn.ChanQueueSubscribe(prefix+bus.SuffixCall, bus.HolderQueue, messages)
 		_, e[1] = conn.ChanSubscribe(prefix+bus.SuffixControl, messages)
 		if err := errors.Join(e[:]...); err != nil {

@@ -59,7 +59,7 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 	}
 	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50",
 		"CallTool: p50", "REST: p50", "REST, no node named: CPU per call", "512 nodes, c=512", "more nodes / 10 nodes", "entry pods: 2", "30 idle nodes", "registered within",
-		"SQLite: p50", "step, tool of a node", "time to the first token", "20 streams of 5 tokens", "10 wait for a person", "40 idle nodes at two gateways", "160 subscriptions"} {
+		"SQLite: p50", "step, tool of a node", "time to the first token", "20 streams of 5 tokens", "10 wait for a person", "40 idle nodes at 2 gateways", "80 subscriptions"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("%q is missing in\n%s", text, out.String())
 		}
@@ -195,7 +195,7 @@ func checkScale(t *testing.T, s *scale, o scaleOptions) {
 	}
 	for _, w := range []stretch{s.Idle, s.Calls} {
 		// Four gateways are there; nobody calls at first.
-		if w.Seconds <= 0 || w.CPU[partGateways] <= 0 || w.RPCs <= 0 || w.NATS.Subscriptions < float64(4*o.Nodes) {
+		if w.Seconds <= 0 || w.CPU[partGateways] <= 0 || w.RPCs <= 0 || w.NATS.Subscriptions < float64(subjectsPerNode*o.Nodes) {
 			t.Errorf("%+v", w)
 		}
 		if s.Redis != nil && (w.scripts() <= 0 || w.commands() <= w.scripts() || w.CPU[partRedis] <= 0) {
@@ -211,7 +211,7 @@ func checkScale(t *testing.T, s *scale, o scaleOptions) {
 		}
 	}
 	// RS+, the account, the subject, and the queue group of half of them.
-	if i := s.Route; i.Subscriptions != 4*o.Nodes || i.Came < i.SubjectBytes || i.Went < i.SubjectBytes || i.Came > 2*i.SubjectBytes {
+	if i := s.Route; i.Subscriptions != subjectsPerNode*o.Nodes || i.Came < i.SubjectBytes || i.Went < i.SubjectBytes || i.Came > 2*i.SubjectBytes {
 		t.Errorf("%+v", i)
 	}
 }

@@ -184,7 +184,7 @@ func (s *scaling) leave(ctx context.Context, r *scale) (err error) {
 		for _, f := range s.fleets {
 			f.Kill()
 		}
-		return settled(ctx, s.cluster.nats, func(n natsStats) bool { return n.Subscriptions <= before-float64(4*s.Nodes) })
+		return settled(ctx, s.cluster.nats, func(n natsStats) bool { return n.Subscriptions <= before-float64(subjectsPerNode*s.Nodes) })
 	})
 	return err
 }
