@@ -15,10 +15,11 @@ random() { printf 'k%s' "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; }
 if [ "${KEYS:-}" = development ]; then
   random() { printf 'developmentonly'; }
   jwt=development-only-hs256-key-known-to-everybody token=development-only-service-token
-  seal=ZGV2ZWxvcG1lbnQtb25seS1zZWFsaW5nLWtleS0wMDE=
+  seal=ZGV2ZWxvcG1lbnQtb25seS1zZWFsaW5nLWtleS0wMDE= mcp=ZGV2ZWxvcG1lbnQtb25seS1tY3Ata2V5LS0tLS0wMDE=
   about='# DEVELOPMENT ONLY: everybody who reads this file knows it. scripts/compose/keys.sh makes others.'
 else
   jwt=$(random) token=$(random) seal=$(head -c 32 /dev/urandom | base64 | tr -d '\n')
+  mcp=$(head -c 32 /dev/urandom | base64 | tr -d '\n')
   about='# Made by scripts/compose/keys.sh.'
 fi
 postgres=$(random) route=$(random)
@@ -46,7 +47,7 @@ done
 write nats "${nats[@]}"
 write redis "${redis[@]}"
 write postgres "POSTGRES_PASSWORD=$postgres"
-write gateway "JWT_SECRET=$jwt" "SERVICE_TOKEN=$token" "${bus[gateway]}"
+write gateway "JWT_SECRET=$jwt" "SERVICE_TOKEN=$token" "MCP_KEYS=$mcp" "${bus[gateway]}"
 write node-registry "SERVICE_TOKEN=$token" "${bus[node-registry]}" "${store[node-registry]}"
 write agent-orchestrator "SERVICE_TOKEN=$token" "SECRET_KEYS=$seal" \
   "DATABASE_URL=postgres://postgres:$postgres@postgres:5432/hecaton?sslmode=disable" "${bus[agent-orchestrator]}" "${store[agent-orchestrator]}"

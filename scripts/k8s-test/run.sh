@@ -13,7 +13,7 @@ begin() {
   openssl rand -hex 32 | tr -d '\n' >"$K8S_STATE/jwt-secret"
   # shellcheck disable=SC2046 # words
   kubectl create secret generic "$release" --from-file=jwt-secret="$K8S_STATE/jwt-secret" \
-    --from-literal=service-token="$(openssl rand -hex 32)" --from-literal=secret-keys="$(openssl rand -base64 32)" \
+    --from-literal=service-token="$(openssl rand -hex 32)" --from-literal=secret-keys="$(openssl rand -base64 32)" --from-literal=mcp-keys="$(openssl rand -base64 32)" \
     --from-literal=postgresql-password="$(openssl rand -hex 16)" \
     $(for of in nats-password-{gateway,node-registry,agent-orchestrator,routes} redis-password-{node-registry,agent-orchestrator}; do
       echo "--from-literal=$of=k$(openssl rand -hex 24)"

@@ -23,11 +23,12 @@ func Pages(guard *webguard.Guard) Layer {
 				h.Set("Access-Control-Allow-Origin", origin)
 				h.Set("Access-Control-Allow-Credentials", "true")
 				h.Set("Access-Control-Expose-Headers",
-					"ETag, Content-Disposition, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset")
+					"ETag, Content-Disposition, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Mcp-Session-Id, WWW-Authenticate")
 				if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
 					h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 					h.Set("Access-Control-Allow-Headers",
-						"Authorization, Content-Type, X-User-Id, Traceparent, Last-Event-ID, Idempotency-Key, If-None-Match")
+						"Authorization, Content-Type, X-User-Id, Traceparent, Last-Event-ID, Idempotency-Key, If-None-Match, "+
+							"Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name")
 					h.Set("Access-Control-Max-Age", "600")
 					w.WriteHeader(http.StatusNoContent)
 					return

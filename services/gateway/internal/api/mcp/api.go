@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -121,5 +122,17 @@ func gone(w http.ResponseWriter, id []byte) {
 // codeSession is a code of our own, outside JSON-RPC's range.
 const codeSession = -31404
 
-// background is a context for what a client began and goes on without it: in the older revisions a lost stream is no cancel.
-func background(r *http.Request) context.Context { return context.WithoutCancel(r.Context()) }
+// background is a context for what a client began and goes on without it: in the older revisions a lost stream is no cancel. It ends
+// where the client's token is revoked.
+func background(r *http.Request) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	stop := context.AfterFunc(r.Context(), func() {
+		if errors.Is(context.Cause(r.Context()), auth.ErrRevoked) {
+			cancel()
+		}
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}

@@ -120,6 +120,8 @@ func (x *exchange) older(w http.ResponseWriter, body wire.Body) {
 
 // serveAll serves the messages of a session at once, and returns with the last.
 func (x *exchange) serveAll(body wire.Body) {
+	ctx, cancel := background(x.r)
+	defer cancel()
 	asked := false
 	var work sync.WaitGroup
 	for i := range body.Messages {
@@ -129,10 +131,10 @@ func (x *exchange) serveAll(body wire.Body) {
 			x.hear(m)
 		case !body.Batch:
 			asked = true
-			x.serve(background(x.r), m)
+			x.serve(ctx, m)
 		default:
 			asked = true
-			work.Go(func() { x.serveOne(m, i > 0) })
+			work.Go(func() { x.serveOne(ctx, m, i > 0) })
 		}
 	}
 	work.Wait()
@@ -144,7 +146,7 @@ func (x *exchange) serveAll(body wire.Body) {
 }
 
 // serveOne serves a request of a batch. All but the first one are counted as if they had come alone.
-func (x *exchange) serveOne(m *wire.Message, counted bool) {
+func (x *exchange) serveOne(ctx context.Context, m *wire.Message, counted bool) {
 	if counted {
 		account, err := x.api.Limits.Enter(x.from.User, 0)
 		if err != nil {
@@ -153,7 +155,7 @@ func (x *exchange) serveOne(m *wire.Message, counted bool) {
 		}
 		defer account.Leave()
 	}
-	x.serve(background(x.r), m)
+	x.serve(ctx, m)
 }
 
 // codeLimited is a code of our own, outside JSON-RPC's range.
