@@ -51,11 +51,25 @@ type Feed struct {
 type user struct {
 	subs      []*nats.Subscription
 	listeners map[chan struct{}]bool
-	devices   map[string]uint64 // what is known of each device, by a hash; 0 for one that is gone
+	devices   map[string]word
 	told      time.Time
 	later     *time.Timer // tells when gap is over; nil for nothing to tell
 	ready     chan struct{}
 }
+
+// word is the last that was heard of a device.
+type word struct {
+	hash uint64 // of what it says of itself; 0 for one that is gone
+	at   int64  // when it was stored, by the store's clock in milliseconds
+}
+
+const (
+	// unsure is the hash of a device of which two things were said in one millisecond: whatever comes next is news.
+	unsure = ^uint64(0)
+	// disorder is by how much, in milliseconds, announcements may overtake each other. One that is older still comes after the
+	// store's clock was set back.
+	disorder = 5000
+)
 
 // New returns a Feed that serves until Close.
 func New(b *bus.Conn, r Registry, log *slog.Logger) *Feed {
@@ -106,7 +120,7 @@ func (f *Feed) join(id ids.UserID, ch chan struct{}) (u *user, first bool) {
 	u = f.users[id]
 	if u == nil {
 		first = true
-		u = &user{listeners: make(map[chan struct{}]bool), devices: make(map[string]uint64), ready: make(chan struct{})}
+		u = &user{listeners: make(map[chan struct{}]bool), devices: make(map[string]word), ready: make(chan struct{})}
 		f.users[id] = u
 		for _, subject := range []string{bus.NodeEventSubject(id), bus.TopicSubject(kind, string(id))} {
 			if sub, err := f.bus.ChanSubscribe(subject, f.events); err == nil { // fails only once the bus is closed
@@ -133,7 +147,7 @@ func (f *Feed) begin(ctx context.Context, id ids.UserID, u *user) {
 	defer f.mu.Unlock()
 	for _, n := range nodes {
 		if _, heard := u.devices[n.GetInfo().GetNodeId()]; !heard {
-			u.devices[n.GetInfo().GetNodeId()] = f.hash(n)
+			u.devices[n.GetInfo().GetNodeId()] = word{hash: f.hash(n)}
 		}
 	}
 }
@@ -153,7 +167,7 @@ func (f *Feed) drop(id ids.UserID, u *user) {
 func (f *Feed) Announce(id ids.UserID) {
 	if err := f.bus.Publish(bus.TopicSubject(kind, string(id)), nil); err != nil {
 		f.log.Warn("a change of a user's tools does not reach other pods", "error", err)
-		f.changed(id, "", 0)
+		f.changed(id, "", word{})
 	}
 }
 
@@ -173,7 +187,7 @@ func (f *Feed) serve() {
 
 func (f *Feed) heard(m *nats.Msg) {
 	if id := bus.TopicID(m.Subject); id != "" {
-		f.changed(ids.UserID(id), "", 0)
+		f.changed(ids.UserID(id), "", word{})
 		return
 	}
 	var e nodev1.NodeEvent
@@ -181,11 +195,11 @@ func (f *Feed) heard(m *nats.Msg) {
 		f.log.Warn("an announcement of the registry cannot be read", "error", err)
 		return
 	}
-	var hash uint64
+	said := word{at: e.GetAt().AsTime().UnixMilli()}
 	if e.GetKind() != nodev1.NodeEvent_KIND_OFFLINE {
-		hash = f.hash(e.GetNode())
+		said.hash = f.hash(e.GetNode())
 	}
-	f.changed(ids.UserID(e.GetUserId()), e.GetNode().GetInfo().GetNodeId(), hash)
+	f.changed(ids.UserID(e.GetUserId()), e.GetNode().GetInfo().GetNodeId(), said)
 }
 
 // hash is that of what a device says of itself, apart from how busy it is.
@@ -198,7 +212,7 @@ func (f *Feed) hash(n *nodev1.Node) uint64 {
 }
 
 // changed tells a user's listeners, unless nothing is new about the device; "" is for a change of something else.
-func (f *Feed) changed(id ids.UserID, device string, hash uint64) {
+func (f *Feed) changed(id ids.UserID, device string, said word) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	u := f.users[id]
@@ -206,10 +220,18 @@ func (f *Feed) changed(id ids.UserID, device string, hash uint64) {
 		return
 	}
 	if device != "" {
-		if before, known := u.devices[device]; known && before == hash {
+		before, known := u.devices[device]
+		behind := before.at - said.at
+		switch {
+		case known && behind > 0 && behind < disorder: // overtaken by what has been told
 			return
+		case known && before.hash == said.hash:
+			u.devices[device] = said
+			return
+		case known && behind == 0:
+			said.hash = unsure
 		}
-		if u.devices[strings.Clone(device)] = hash; hash == 0 {
+		if u.devices[strings.Clone(device)] = said; said.hash == 0 {
 			f.trim(u)
 		}
 	}
@@ -221,11 +243,11 @@ const maxDevices = 64
 
 // trim is called with mu held.
 func (f *Feed) trim(u *user) {
-	for device, hash := range u.devices {
+	for device, said := range u.devices {
 		if len(u.devices) <= maxDevices {
 			return
 		}
-		if hash == 0 {
+		if said.hash == 0 {
 			delete(u.devices, device)
 		}
 	}
