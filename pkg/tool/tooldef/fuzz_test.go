@@ -14,7 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 )
 
-// FuzzCheck: whatever a stranger gives, what is kept is within bounds, is JSON that MCP's clients take, and stays as it is when it
+// FuzzCheck: whatever a device gives, what is kept is within bounds, is JSON that MCP's clients take, and stays as it is when it
 // is checked again.
 func FuzzCheck(f *testing.F) {
 	for _, s := range []string{
@@ -39,7 +39,7 @@ func FuzzCheck(f *testing.F) {
 		if json.Unmarshal(d.InputSchema, &schema) != nil || schema.Type != "object" {
 			t.Fatalf("%q became %q", raw, text)
 		}
-		strangers(t, d.InputSchema)
+		references(t, d.InputSchema)
 		again, err := tooldef.Check(text)
 		if err != nil || !bytes.Equal(again.Append(nil), text) {
 			t.Fatalf("%q, checked again: %v\n%q", text, err, again.Append(nil))
@@ -51,9 +51,9 @@ func hides(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.In(r, unicode.Bidi_Control)
 }
 
-// strangers finds references to other documents, and marks, where a reader would follow them: below properties, which is where
+// references finds references to other documents, and marks, where a reader would follow them: below properties, which is where
 // they are in practice. It is another reader than the one under test.
-func strangers(t *testing.T, schema []byte) {
+func references(t *testing.T, schema []byte) {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
@@ -70,7 +70,7 @@ func strangers(t *testing.T, schema []byte) {
 		if members["x-mcp-header"] != nil || ref != "" && !strings.HasPrefix(ref, "#") {
 			t.Fatalf("%q holds what nobody may follow", schema)
 		}
-		strangers(t, property)
+		references(t, property)
 	}
 }
 

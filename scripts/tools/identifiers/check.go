@@ -45,7 +45,7 @@ func identifiers(name string, text []byte) (problems []string) {
 	s.Init(file, text, nil, 0) // what does not parse is the compiler's to report
 	seen := map[string]bool{}
 	for pos, tok, literal := s.Scan(); tok != token.EOF; pos, tok, literal = s.Scan() {
-		if tok != token.IDENT || seen[literal] {
+		if tok != token.IDENT || seen[literal] || protocols[literal] {
 			continue
 		}
 		seen[literal] = true

@@ -39,6 +39,7 @@ func TestCheck(t *testing.T) {
 		"a plural":               {"a.go", "package a\n\nvar parcels int\n", `a.go:3: parcels has the word "parcels": write batch`},
 		"a name twice":           {"a.go", "package a\n\nvar foreseen int\n\nvar _ = foreseen\n", "a.go:3: foreseen"},
 		"a file":                 {"stranger_test.go", "package a\n", `stranger_test.go: the file's name has the word "stranger"`},
+		"a protocol's name":      {"a.go", "package a\n\nvar OpenWorldHint bool\n", ""},
 		"generated code":         {"proto/gen/a.go", "package a\n\nvar parcel int\n", ""},
 		"no Go":                  {"a.md", "parcel", ""},
 	} {

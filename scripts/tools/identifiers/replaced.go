@@ -14,3 +14,8 @@ var replaced = map[string]string{
 	"stranger": "unauthenticated, other user, or foreign certificate",
 	"world":    "fixture",
 }
+
+// protocols are names that a protocol gives, whatever their words.
+var protocols = map[string]bool{
+	"OpenWorldHint": true, // an annotation of tools in MCP
+}

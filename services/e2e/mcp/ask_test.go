@@ -74,9 +74,9 @@ func TestAnOlderClientIsAskedOnItsStream(t *testing.T) {
 				t.Fatalf("%v", asked)
 			}
 			answered := `{"jsonrpc":"2.0","id":"` + id + `","result":{"action":"accept","content":{"node":"n1"}}}`
-			stranger := s.Clone()
-			stranger.Set("Mcp-Session-Id", session(t, g, version, "").Get("Mcp-Session-Id"))
-			request(t, g, http.MethodPost, "", strings.Replace(answered, "n1", "n2", 1), stranger)
+			other := s.Clone()
+			other.Set("Mcp-Session-Id", session(t, g, version, "").Get("Mcp-Session-Id"))
+			request(t, g, http.MethodPost, "", strings.Replace(answered, "n1", "n2", 1), other)
 			if r := request(t, g, http.MethodPost, "", answered, s); r.Status != 202 {
 				t.Errorf("%d %s", r.Status, r.Raw)
 			}
