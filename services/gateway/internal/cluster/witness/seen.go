@@ -63,10 +63,8 @@ func (s *seen) turn(now time.Time) {
 	if now.Sub(s.turned) < generation {
 		return
 	}
-	last := s.recent[generations-1]
-	clear(last)
 	copy(s.recent[1:], s.recent[:generations-1])
-	s.recent[0] = last
+	s.recent[0] = make(map[digest]struct{}, len(s.recent[1])) // as many as lately: what a flood of calls took is given back
 	s.turned = now
 	maps.DeleteFunc(s.refused, func(_ digest, until time.Time) bool { return now.After(until) })
 }
