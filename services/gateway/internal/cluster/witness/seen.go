@@ -33,12 +33,11 @@ type seen struct {
 	mu      sync.Mutex
 	recent  [generations]map[digest]struct{} // newest first
 	turned  time.Time                        // when the newest was begun
-	since   time.Time                        // when the oldest was begun
 	refused map[digest]time.Time             // until when
 }
 
 func newSeen(now time.Time) *seen {
-	s := &seen{turned: now, since: now, refused: map[digest]time.Time{}}
+	s := &seen{turned: now, refused: map[digest]time.Time{}}
 	for i := range s.recent {
 		s.recent[i] = map[digest]struct{}{}
 	}
