@@ -16,6 +16,8 @@ type report struct {
 
 type run struct {
 	Nodes, Rate                float64
+	Gateways                   float64
+	Registries, Shards         float64
 	Quiet, Collected           map[string]memory
 	Redis                      *struct{ Used, RSS float64 }
 	Idle, Calls, Coming, Going stretch
@@ -23,6 +25,12 @@ type run struct {
 	Lag                        []struct {
 		What        string
 		Watch, List quantiles
+	}
+	// Lost is what the death of a gateway did, in a run with more than two; its times are in nanoseconds.
+	Lost *struct {
+		Nodes, Returned, Retries, Calls float64
+		Failed                          map[string]float64
+		Latency                         quantiles
 	}
 	Route struct {
 		Came, Went, HereCPU, ThereCPU float64

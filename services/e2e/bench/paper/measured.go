@@ -2,6 +2,8 @@ package paper
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -28,6 +30,40 @@ func (r run) memoryTable() string {
 		rows = append(rows, []string{p.name, size(r.Quiet[p.part].RSS), size(c.RSS), size(c.Heap), size(max(0, c.Stacks))})
 	}
 	return markdown(append(rows, []string{"Redis (data " + size(r.Redis.Used) + ")", size(r.Redis.RSS), "", "", ""})...)
+}
+
+// machineTable is what all processes of a kind took together.
+func (r run) machineTable() string {
+	rows := [][]string{{fmt.Sprintf("%s nodes", number(r.Nodes)), "processes", "memory for the nodes", "CPUs, idle", fmt.Sprintf("CPUs with %s calls/s", number(r.Rate))}}
+	count := map[string]float64{gateways: r.Gateways, registry: r.Registries, nats: 1, redis: r.Shards}
+	for _, p := range parts {
+		memory := r.Quiet[p.part].RSS
+		if p.part == redis {
+			memory = r.Redis.RSS
+		}
+		rows = append(rows, []string{
+			p.name, number(count[p.part]), size(memory * r.Nodes), fmt.Sprintf("%.2f", r.Idle.CPU[p.part]), fmt.Sprintf("%.2f", r.Calls.CPU[p.part]),
+		})
+	}
+	rows = append(rows, []string{"all of them came in", duration(r.Coming.Seconds), "", "", ""})
+	return markdown(rows...)
+}
+
+// lossTable is what the death of a gateway did.
+func (r run) lossTable() string {
+	l := r.Lost
+	ms := func(ns float64) string { return fmt.Sprintf("%.1f ms", ns/1e6) }
+	rows := [][]string{
+		{fmt.Sprintf("one of %s gateways is killed", number(r.Gateways)), ""},
+		{"nodes that it held, all at others after", number(l.Nodes) + ", " + duration(l.Returned/1e9)},
+		{"attempts to connect that failed", number(l.Retries)},
+		{"calls to all nodes meanwhile", fmt.Sprintf("%.0f", l.Calls)},
+		{"p50, p99, most", ms(l.Latency.P50) + ", " + ms(l.Latency.P99) + ", " + ms(l.Latency.Max)},
+	}
+	for _, reason := range slices.Sorted(maps.Keys(l.Failed)) {
+		rows = append(rows, []string{"of them `" + reason + "`", number(l.Failed[reason])})
+	}
+	return markdown(rows...)
 }
 
 func (r run) workTable() string {

@@ -14,7 +14,7 @@ type row struct {
 
 // tables returns every table by its name in docs/scaling.md.
 func (f figures) tables() map[string]string {
-	return map[string]string{
+	tables := map[string]string{
 		"memory":   f.run.memoryTable(),
 		"work":     f.run.workTable(),
 		"traffic":  f.run.trafficTable(),
@@ -27,6 +27,10 @@ func (f figures) tables() map[string]string {
 		"storms":   render(f.stormRows()),
 		"runs":     render(f.runRows()),
 	}
+	if f.run.Lost != nil {
+		tables["machine"], tables["loss"] = f.run.machineTable(), f.run.lossTable()
+	}
+	return tables
 }
 
 func render(rows []row) string {
