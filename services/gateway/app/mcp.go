@@ -48,7 +48,10 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	var files mcp.Files
 	if runs != nil {
 		files = runs
-		sources = append(sources, agents.New(runs, &agents.Known{Nodes: a.presence, Definitions: a.defs, Devices: sources[0]}))
+		sources = append(sources, agents.New(runs,
+			&agents.Known{Nodes: a.presence, Definitions: a.defs, Devices: sources[0]},
+			&agents.Services{Toolbox: runs, Book: book, Logger: a.log},
+		))
 	}
 	return mcp.New(mcp.Config{
 		Auth: a.auth, Limits: a.limits, Sources: sources, Files: files, Box: box,

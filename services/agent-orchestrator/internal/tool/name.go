@@ -50,6 +50,12 @@ func OfService(name string) bool {
 	return ok && strings.Contains(name, "__") && (Layer(layer) == OAuth || Layer(layer) == MCP)
 }
 
+// MayBeOf reports whether a key may be that of a tool of an MCP server; of one that is told by a hash it may be any server's.
+func MayBeOf(key, server string) bool {
+	rest, plain := strings.CutPrefix(key, string(MCP)+"__")
+	return !plain || strings.HasPrefix(rest, server+"__")
+}
+
 // PastName is what a model is told that a tool was called of which nothing but its name is known any more.
 func PastName(name string) string {
 	if valid(name) {

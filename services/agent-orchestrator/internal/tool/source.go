@@ -24,6 +24,8 @@ type Scope struct {
 	Mode string
 	// Preferred is the node that a session uses which is not bound to one; "" for none.
 	Preferred string
+	// Key is that of the one tool that is looked for: servers that cannot have it need not be asked. "" for all tools.
+	Key string
 	// Requested are the sources that came with the request.
 	Requested []*agentv1.ToolSource
 }

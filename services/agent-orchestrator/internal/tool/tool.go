@@ -9,6 +9,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
+	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 )
 
 // Layer is where a tool comes from.
@@ -88,6 +89,13 @@ type Invocation struct {
 	Approved bool
 }
 
+// Defined is a tool whose source defined it as a tool object of MCP.
+type Defined interface {
+	Tool
+	// Definition is what the source said, checked and bounded, without what nobody has reason to believe.
+	Definition() tooldef.Definition
+}
+
 // Placed is a tool that runs on one of the user's nodes.
 type Placed interface {
 	Tool
@@ -132,6 +140,8 @@ type Result struct {
 	// Text is what the model is told.
 	Text    string
 	IsError bool
+	// Structured is the result as a JSON object, for programs; nil for none. Text says the same.
+	Structured json.RawMessage
 	// Artifacts are images and files; they are stored in the workspace.
 	Artifacts []Artifact
 	// Node is the node that answered, for connector tools.

@@ -109,7 +109,10 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 		return nil, err
 	}
 	found := tool.Find(listing.Tools, req.GetToolName())
-	if found == nil { // servers are connected only if nothing else has the tool
+	if found == nil { // servers are connected only if nothing else has the tool, and may have it
+		if tool.OfService(req.GetToolName()) {
+			scope.Key = req.GetToolName()
+		}
 		servers, err := s.MCP.Tools(ctx, scope)
 		if err != nil {
 			return nil, err
@@ -118,7 +121,12 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 			defer servers.Close()
 		}
 		tools, _ := tool.Label(append(listing.Tools, servers.Tools...))
-		if found = tool.Find(tools, req.GetToolName()); found == nil {
+		found = tool.Find(tools, req.GetToolName())
+		switch {
+		case found != nil:
+		case scope.Key != "" && len(servers.Problems) > 0: // its server is away
+			return failed(&tool.Failure{Outcome: tool.NotDelivered, Message: strings.Join(servers.Problems, "; ")})
+		default:
 			return nil, errs.New(errs.ToolNotFound, "%s", strings.Join(append([]string{
 				fmt.Sprintf("no connected node and no saved tool has %q", req.GetToolName()),
 			}, servers.Problems...), "; "))
@@ -162,7 +170,11 @@ func view(r tool.Result) any {
 			"type": "resource", "resource": map[string]any{"uri": "file:///" + a.Name, "mimeType": a.MIMEType, "blob": data},
 		})
 	}
-	return map[string]any{"content": content, "text": r.Text, "isError": r.IsError}
+	shown := map[string]any{"content": content, "text": r.Text, "isError": r.IsError}
+	if r.Structured != nil {
+		shown["structuredContent"] = r.Structured
+	}
+	return shown
 }
 
 // respond answers with a result: JSON as it is, or a value that is encoded as JSON.

@@ -9,5 +9,6 @@
 //     removed, and may send them back in that form.
 //   - For a user, another user's tool does not exist.
 //   - A tool is checked before it is saved, and again by each run; the error names the wrong field.
+//   - A list of tools waits 2 s for servers, and is there without those that are slow or away.
 //   - A server that cannot be reached is a result of ValidateMcp, not an error.
 package toolbox

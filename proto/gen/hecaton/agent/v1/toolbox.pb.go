@@ -1248,6 +1248,178 @@ func (x *CallToolResponse) GetError() string {
 	return ""
 }
 
+type ListServiceToolsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListServiceToolsRequest) Reset() {
+	*x = ListServiceToolsRequest{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListServiceToolsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListServiceToolsRequest) ProtoMessage() {}
+
+func (x *ListServiceToolsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListServiceToolsRequest.ProtoReflect.Descriptor instead.
+func (*ListServiceToolsRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{19}
+}
+
+// ServiceTool is a tool of a saved MCP server or OAuth grant.
+type ServiceTool struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names the tool for good, whatever else comes and goes; CallTool takes it as tool_name.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The name of the saved configuration: of the server, or the provider.
+	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
+	// What the service calls the tool.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// The members of its MCP tool object but for the name, without the braces. A stranger wrote parts of it: it is checked and
+	// bounded.
+	Definition []byte `protobuf:"bytes,4,opt,name=definition,proto3" json:"definition,omitempty"`
+	// Whether the tool changes nothing, by a table of ours or the word of a server that the user trusts.
+	ReadOnly      bool `protobuf:"varint,5,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServiceTool) Reset() {
+	*x = ServiceTool{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServiceTool) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServiceTool) ProtoMessage() {}
+
+func (x *ServiceTool) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServiceTool.ProtoReflect.Descriptor instead.
+func (*ServiceTool) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ServiceTool) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ServiceTool) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *ServiceTool) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ServiceTool) GetDefinition() []byte {
+	if x != nil {
+		return x.Definition
+	}
+	return nil
+}
+
+func (x *ServiceTool) GetReadOnly() bool {
+	if x != nil {
+		return x.ReadOnly
+	}
+	return false
+}
+
+type ListServiceToolsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Tools []*ServiceTool         `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
+	// What could not be listed and why, in sentences for the user.
+	Problems      []string `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListServiceToolsResponse) Reset() {
+	*x = ListServiceToolsResponse{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListServiceToolsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListServiceToolsResponse) ProtoMessage() {}
+
+func (x *ListServiceToolsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListServiceToolsResponse.ProtoReflect.Descriptor instead.
+func (*ListServiceToolsResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *ListServiceToolsResponse) GetTools() []*ServiceTool {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *ListServiceToolsResponse) GetProblems() []string {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
 type ValidateMcpResponse_Item struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1258,7 +1430,7 @@ type ValidateMcpResponse_Item struct {
 
 func (x *ValidateMcpResponse_Item) Reset() {
 	*x = ValidateMcpResponse_Item{}
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[23]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1442,7 @@ func (x *ValidateMcpResponse_Item) String() string {
 func (*ValidateMcpResponse_Item) ProtoMessage() {}
 
 func (x *ValidateMcpResponse_Item) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[23]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1423,7 +1595,19 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\asuccess\x18\x01 \x01(\bR\asuccess\x12\x1f\n" +
 	"\vresult_json\x18\x02 \x01(\fR\n" +
 	"resultJson\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error2\xbb\b\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\"\x19\n" +
+	"\x17ListServiceToolsRequest\"\x8a\x01\n" +
+	"\vServiceTool\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
+	"\aservice\x18\x02 \x01(\tR\aservice\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1e\n" +
+	"\n" +
+	"definition\x18\x04 \x01(\fR\n" +
+	"definition\x12\x1b\n" +
+	"\tread_only\x18\x05 \x01(\bR\breadOnly\"k\n" +
+	"\x18ListServiceToolsResponse\x123\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1d.hecaton.agent.v1.ServiceToolR\x05tools\x12\x1a\n" +
+	"\bproblems\x18\x02 \x03(\tR\bproblems2\xa6\t\n" +
 	"\x0eToolboxService\x12h\n" +
 	"\tListTools\x12\".hecaton.agent.v1.ListToolsRequest\x1a#.hecaton.agent.v1.ListToolsResponse\"\x12\x82\xd3\xe4\x93\x02\f\x12\n" +
 	"/api/tools\x12w\n" +
@@ -1438,7 +1622,8 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\vValidateMcp\x12$.hecaton.agent.v1.ValidateMcpRequest\x1a%.hecaton.agent.v1.ValidateMcpResponse\"\"\x82\xd3\xe4\x93\x02\x1c:\x01*\"\x17/api/tools/mcp/validate\x12\x8a\x01\n" +
 	"\x0eAuthorizeOAuth\x12'.hecaton.agent.v1.AuthorizeOAuthRequest\x1a(.hecaton.agent.v1.AuthorizeOAuthResponse\"%\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/tools/oauth/authorize\x12\x86\x01\n" +
 	"\rExchangeOAuth\x12&.hecaton.agent.v1.ExchangeOAuthRequest\x1a'.hecaton.agent.v1.ExchangeOAuthResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/tools/oauth/exchange\x12Q\n" +
-	"\bCallTool\x12!.hecaton.agent.v1.CallToolRequest\x1a\".hecaton.agent.v1.CallToolResponseBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
+	"\bCallTool\x12!.hecaton.agent.v1.CallToolRequest\x1a\".hecaton.agent.v1.CallToolResponse\x12i\n" +
+	"\x10ListServiceTools\x12).hecaton.agent.v1.ListServiceToolsRequest\x1a*.hecaton.agent.v1.ListServiceToolsResponseBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
 
 var (
 	file_hecaton_agent_v1_toolbox_proto_rawDescOnce sync.Once
@@ -1452,7 +1637,7 @@ func file_hecaton_agent_v1_toolbox_proto_rawDescGZIP() []byte {
 	return file_hecaton_agent_v1_toolbox_proto_rawDescData
 }
 
-var file_hecaton_agent_v1_toolbox_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_hecaton_agent_v1_toolbox_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_hecaton_agent_v1_toolbox_proto_goTypes = []any{
 	(*SavedTool)(nil),                // 0: hecaton.agent.v1.SavedTool
 	(*ListToolsRequest)(nil),         // 1: hecaton.agent.v1.ListToolsRequest
@@ -1473,51 +1658,57 @@ var file_hecaton_agent_v1_toolbox_proto_goTypes = []any{
 	(*ExchangeOAuthResponse)(nil),    // 16: hecaton.agent.v1.ExchangeOAuthResponse
 	(*CallToolRequest)(nil),          // 17: hecaton.agent.v1.CallToolRequest
 	(*CallToolResponse)(nil),         // 18: hecaton.agent.v1.CallToolResponse
-	nil,                              // 19: hecaton.agent.v1.SavedTool.HeadersEntry
-	nil,                              // 20: hecaton.agent.v1.SavedTool.EnvEntry
-	nil,                              // 21: hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
-	nil,                              // 22: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
-	(*ValidateMcpResponse_Item)(nil), // 23: hecaton.agent.v1.ValidateMcpResponse.Item
-	(*timestamppb.Timestamp)(nil),    // 24: google.protobuf.Timestamp
+	(*ListServiceToolsRequest)(nil),  // 19: hecaton.agent.v1.ListServiceToolsRequest
+	(*ServiceTool)(nil),              // 20: hecaton.agent.v1.ServiceTool
+	(*ListServiceToolsResponse)(nil), // 21: hecaton.agent.v1.ListServiceToolsResponse
+	nil,                              // 22: hecaton.agent.v1.SavedTool.HeadersEntry
+	nil,                              // 23: hecaton.agent.v1.SavedTool.EnvEntry
+	nil,                              // 24: hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
+	nil,                              // 25: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
+	(*ValidateMcpResponse_Item)(nil), // 26: hecaton.agent.v1.ValidateMcpResponse.Item
+	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
 }
 var file_hecaton_agent_v1_toolbox_proto_depIdxs = []int32{
-	19, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
-	20, // 1: hecaton.agent.v1.SavedTool.env:type_name -> hecaton.agent.v1.SavedTool.EnvEntry
-	24, // 2: hecaton.agent.v1.SavedTool.created_at:type_name -> google.protobuf.Timestamp
-	24, // 3: hecaton.agent.v1.SavedTool.updated_at:type_name -> google.protobuf.Timestamp
+	22, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
+	23, // 1: hecaton.agent.v1.SavedTool.env:type_name -> hecaton.agent.v1.SavedTool.EnvEntry
+	27, // 2: hecaton.agent.v1.SavedTool.created_at:type_name -> google.protobuf.Timestamp
+	27, // 3: hecaton.agent.v1.SavedTool.updated_at:type_name -> google.protobuf.Timestamp
 	0,  // 4: hecaton.agent.v1.ListToolsResponse.tools:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 5: hecaton.agent.v1.CreateToolRequest.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 6: hecaton.agent.v1.CreateToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 7: hecaton.agent.v1.GetToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 8: hecaton.agent.v1.UpdateToolRequest.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 9: hecaton.agent.v1.UpdateToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
-	21, // 10: hecaton.agent.v1.ValidateMcpRequest.headers:type_name -> hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
-	22, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
-	23, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
-	23, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
-	1,  // 14: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
-	3,  // 15: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
-	5,  // 16: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
-	7,  // 17: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
-	9,  // 18: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
-	11, // 19: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
-	13, // 20: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:input_type -> hecaton.agent.v1.AuthorizeOAuthRequest
-	15, // 21: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
-	17, // 22: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
-	2,  // 23: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
-	4,  // 24: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
-	6,  // 25: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
-	8,  // 26: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
-	10, // 27: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
-	12, // 28: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
-	14, // 29: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:output_type -> hecaton.agent.v1.AuthorizeOAuthResponse
-	16, // 30: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
-	18, // 31: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
-	23, // [23:32] is the sub-list for method output_type
-	14, // [14:23] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	24, // 10: hecaton.agent.v1.ValidateMcpRequest.headers:type_name -> hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
+	25, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
+	26, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
+	26, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
+	20, // 14: hecaton.agent.v1.ListServiceToolsResponse.tools:type_name -> hecaton.agent.v1.ServiceTool
+	1,  // 15: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
+	3,  // 16: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
+	5,  // 17: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
+	7,  // 18: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
+	9,  // 19: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
+	11, // 20: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
+	13, // 21: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:input_type -> hecaton.agent.v1.AuthorizeOAuthRequest
+	15, // 22: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
+	17, // 23: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
+	19, // 24: hecaton.agent.v1.ToolboxService.ListServiceTools:input_type -> hecaton.agent.v1.ListServiceToolsRequest
+	2,  // 25: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
+	4,  // 26: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
+	6,  // 27: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
+	8,  // 28: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
+	10, // 29: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
+	12, // 30: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
+	14, // 31: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:output_type -> hecaton.agent.v1.AuthorizeOAuthResponse
+	16, // 32: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
+	18, // 33: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
+	21, // 34: hecaton.agent.v1.ToolboxService.ListServiceTools:output_type -> hecaton.agent.v1.ListServiceToolsResponse
+	25, // [25:35] is the sub-list for method output_type
+	15, // [15:25] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_toolbox_proto_init() }
@@ -1533,7 +1724,7 @@ func file_hecaton_agent_v1_toolbox_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_toolbox_proto_rawDesc), len(file_hecaton_agent_v1_toolbox_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,15 +19,16 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ToolboxService_ListTools_FullMethodName      = "/hecaton.agent.v1.ToolboxService/ListTools"
-	ToolboxService_CreateTool_FullMethodName     = "/hecaton.agent.v1.ToolboxService/CreateTool"
-	ToolboxService_GetTool_FullMethodName        = "/hecaton.agent.v1.ToolboxService/GetTool"
-	ToolboxService_UpdateTool_FullMethodName     = "/hecaton.agent.v1.ToolboxService/UpdateTool"
-	ToolboxService_DeleteTool_FullMethodName     = "/hecaton.agent.v1.ToolboxService/DeleteTool"
-	ToolboxService_ValidateMcp_FullMethodName    = "/hecaton.agent.v1.ToolboxService/ValidateMcp"
-	ToolboxService_AuthorizeOAuth_FullMethodName = "/hecaton.agent.v1.ToolboxService/AuthorizeOAuth"
-	ToolboxService_ExchangeOAuth_FullMethodName  = "/hecaton.agent.v1.ToolboxService/ExchangeOAuth"
-	ToolboxService_CallTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/CallTool"
+	ToolboxService_ListTools_FullMethodName        = "/hecaton.agent.v1.ToolboxService/ListTools"
+	ToolboxService_CreateTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/CreateTool"
+	ToolboxService_GetTool_FullMethodName          = "/hecaton.agent.v1.ToolboxService/GetTool"
+	ToolboxService_UpdateTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/UpdateTool"
+	ToolboxService_DeleteTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/DeleteTool"
+	ToolboxService_ValidateMcp_FullMethodName      = "/hecaton.agent.v1.ToolboxService/ValidateMcp"
+	ToolboxService_AuthorizeOAuth_FullMethodName   = "/hecaton.agent.v1.ToolboxService/AuthorizeOAuth"
+	ToolboxService_ExchangeOAuth_FullMethodName    = "/hecaton.agent.v1.ToolboxService/ExchangeOAuth"
+	ToolboxService_CallTool_FullMethodName         = "/hecaton.agent.v1.ToolboxService/CallTool"
+	ToolboxService_ListServiceTools_FullMethodName = "/hecaton.agent.v1.ToolboxService/ListServiceTools"
 )
 
 // ToolboxServiceClient is the client API for ToolboxService service.
@@ -57,6 +58,9 @@ type ToolboxServiceClient interface {
 	//
 	// In REST it is POST /api/tools/call. Arguments and result are passed on as JSON, without being decoded.
 	CallTool(ctx context.Context, in *CallToolRequest, opts ...grpc.CallOption) (*CallToolResponse, error)
+	// ListServiceTools returns the tools that the user's saved and enabled servers and grants have now. A server that does not
+	// list its tools within 2 s is left out, and told of in problems.
+	ListServiceTools(ctx context.Context, in *ListServiceToolsRequest, opts ...grpc.CallOption) (*ListServiceToolsResponse, error)
 }
 
 type toolboxServiceClient struct {
@@ -157,6 +161,16 @@ func (c *toolboxServiceClient) CallTool(ctx context.Context, in *CallToolRequest
 	return out, nil
 }
 
+func (c *toolboxServiceClient) ListServiceTools(ctx context.Context, in *ListServiceToolsRequest, opts ...grpc.CallOption) (*ListServiceToolsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListServiceToolsResponse)
+	err := c.cc.Invoke(ctx, ToolboxService_ListServiceTools_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ToolboxServiceServer is the server API for ToolboxService service.
 // All implementations must embed UnimplementedToolboxServiceServer
 // for forward compatibility.
@@ -184,6 +198,9 @@ type ToolboxServiceServer interface {
 	//
 	// In REST it is POST /api/tools/call. Arguments and result are passed on as JSON, without being decoded.
 	CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error)
+	// ListServiceTools returns the tools that the user's saved and enabled servers and grants have now. A server that does not
+	// list its tools within 2 s is left out, and told of in problems.
+	ListServiceTools(context.Context, *ListServiceToolsRequest) (*ListServiceToolsResponse, error)
 	mustEmbedUnimplementedToolboxServiceServer()
 }
 
@@ -220,6 +237,9 @@ func (UnimplementedToolboxServiceServer) ExchangeOAuth(context.Context, *Exchang
 }
 func (UnimplementedToolboxServiceServer) CallTool(context.Context, *CallToolRequest) (*CallToolResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CallTool not implemented")
+}
+func (UnimplementedToolboxServiceServer) ListServiceTools(context.Context, *ListServiceToolsRequest) (*ListServiceToolsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListServiceTools not implemented")
 }
 func (UnimplementedToolboxServiceServer) mustEmbedUnimplementedToolboxServiceServer() {}
 func (UnimplementedToolboxServiceServer) testEmbeddedByValue()                        {}
@@ -404,6 +424,24 @@ func _ToolboxService_CallTool_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ToolboxService_ListServiceTools_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListServiceToolsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ToolboxServiceServer).ListServiceTools(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ToolboxService_ListServiceTools_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ToolboxServiceServer).ListServiceTools(ctx, req.(*ListServiceToolsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ToolboxService_ServiceDesc is the grpc.ServiceDesc for ToolboxService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -446,6 +484,10 @@ var ToolboxService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "CallTool",
 			Handler:    _ToolboxService_CallTool_Handler,
+		},
+		{
+			MethodName: "ListServiceTools",
+			Handler:    _ToolboxService_ListServiceTools_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

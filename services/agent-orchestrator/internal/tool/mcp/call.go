@@ -17,9 +17,11 @@ import (
 type remote struct {
 	// static after construction
 	spec   tool.Spec
-	name   string // as the server calls it
+	listed *sdk.Tool // as the server lists it
 	server *server
 }
+
+var _ tool.Defined = (*remote)(nil)
 
 // Spec says what the tool is.
 func (r *remote) Spec() tool.Spec { return r.spec }
@@ -28,7 +30,7 @@ func (r *remote) Spec() tool.Spec { return r.spec }
 func (r *remote) Call(ctx context.Context, in tool.Invocation) (tool.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	params := &sdk.CallToolParams{Name: r.name}
+	params := &sdk.CallToolParams{Name: r.listed.Name}
 	if len(in.Args) > 0 {
 		params.Arguments = in.Args
 	}

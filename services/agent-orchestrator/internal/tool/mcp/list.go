@@ -77,7 +77,7 @@ func newTool(s *server, t *sdk.Tool) *remote {
 	if asks, ok := t.Meta[confirmMeta].(bool); ok && asks {
 		spec.Confirm = true
 	}
-	return &remote{spec: spec, name: t.Name, server: s}
+	return &remote{spec: spec, listed: t, server: s}
 }
 
 // description gives a model the server's description of a tool, marked as the server's words.

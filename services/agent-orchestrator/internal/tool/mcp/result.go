@@ -38,6 +38,9 @@ func convert(got *sdk.CallToolResult) tool.Result {
 			out.Artifacts = append(out.Artifacts, blob(c.Resource))
 		}
 	}
+	if structured, ok := got.StructuredContent.(map[string]any); ok {
+		out.Structured, _ = json.Marshal(structured) // was decoded from JSON
+	}
 	if len(got.Content) == 0 && got.StructuredContent != nil {
 		if raw, err := json.Marshal(got.StructuredContent); err == nil {
 			texts = append(texts, string(raw))

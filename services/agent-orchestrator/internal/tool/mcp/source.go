@@ -108,7 +108,7 @@ func (s *Source) servers(ctx context.Context, scope tool.Scope) ([]Server, error
 	seen := map[string]bool{}
 	kept := all[:0]
 	for _, m := range all {
-		if !seen[m.GetName()] {
+		if !seen[m.GetName()] && (scope.Key == "" || tool.MayBeOf(scope.Key, m.GetName())) {
 			seen[m.GetName()] = true
 			kept = append(kept, m)
 		}

@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -86,6 +88,9 @@ func headers(config *agentv1.McpServer) http.Header {
 	return h
 }
 
+// farewell is how long the end of a session, a DELETE, may take: nobody waits for a server that does not answer it.
+const farewell = 500 * time.Millisecond
+
 // httpTransport adds a server's headers where they belong, bounds its answers, and notes how far a request came.
 type httpTransport struct {
 	// static after construction
@@ -100,6 +105,11 @@ func (t *httpTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		// A server that has not received the whole head cannot run anything.
 		WroteHeaders: func() { f.setSent(true) },
 	})
+	if r.Method == http.MethodDelete {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, farewell)
+		defer stop() // the answer's body is not read
+	}
 	r = r.Clone(ctx)
 	if netguard.SameOrigin(r.URL, t.origin) { // neither a redirect nor an endpoint that the server names gets the key
 		for name, values := range t.header {

@@ -67,6 +67,7 @@ var Repeatable = []string{
 	agentv1.AgentService_GetApprovalSettings_FullMethodName[1:],
 	agentv1.ToolboxService_ListTools_FullMethodName[1:],
 	agentv1.ToolboxService_GetTool_FullMethodName[1:],
+	agentv1.ToolboxService_ListServiceTools_FullMethodName[1:],
 	agentv1.TokenService_ListTokens_FullMethodName[1:],
 	agentv1.TokenService_LookUpTokens_FullMethodName[1:],
 	agentv1.WorkspaceService_ListFiles_FullMethodName[1:],

@@ -38,20 +38,30 @@ func toolError(text, meta string) catalogue.Result {
 // failure is the result of a call that was not answered.
 func failure(err error) catalogue.Result {
 	var reasoned *errs.Error
-	if !errors.As(err, &reasoned) {
-		return toolError(edge.NewProblem(err, nil).Error, "")
+	var unanswered *catalogue.Unanswered
+	switch {
+	case errors.As(err, &unanswered):
+		return outcome(unanswered.Message, unanswered.Outcome, "")
+	case errors.As(err, &reasoned):
+		return outcome(reasoned.Message, reasoned.Class(), `"`+MetaReason+`":"`+string(reasoned.Reason)+`"`)
 	}
-	text := reasoned.Message
-	meta := `"` + MetaReason + `":"` + string(reasoned.Reason) + `"`
-	switch class := reasoned.Class(); class {
+	return toolError(edge.NewProblem(err, nil).Error, "")
+}
+
+// outcome is the result that says what may be assumed of a call; meta are members of its `_meta`.
+func outcome(text string, class errs.Class, meta string) catalogue.Result {
+	switch class {
 	case errs.NotDelivered:
 		text += ". The tool did not run; it is safe to call it again."
-		meta += `,"` + MetaOutcome + `":"` + string(class) + `"`
 	case errs.Unknown:
 		text += ". The tool may have run: check what it has done before you call it again."
-		meta += `,"` + MetaOutcome + `":"` + string(class) + `"`
+	default:
+		return toolError(text, meta)
 	}
-	return toolError(text, meta)
+	if meta != "" {
+		meta += ","
+	}
+	return toolError(text, meta+`"`+MetaOutcome+`":"`+string(class)+`"`)
 }
 
 // resultMeta is an empty result with these members in its `_meta`.

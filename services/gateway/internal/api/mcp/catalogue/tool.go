@@ -23,7 +23,7 @@ type Tool struct {
 	Always bool
 	// Timeout is how long a call with these arguments takes at most, where the caller does not say; nil stands for the default.
 	Timeout func(arguments []byte) time.Duration
-	// Run calls it. The error is an *[errs.Error], a *[Asked], or one whose text is for the client.
+	// Run calls it. The error is an *[errs.Error], an *[Unanswered], a *[Asked], or one whose text is for the client.
 	Run func(ctx context.Context, c *Call) (Result, error)
 }
 

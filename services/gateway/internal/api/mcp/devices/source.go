@@ -116,6 +116,9 @@ func (s *Source) Find(ctx context.Context, r *catalogue.Request, name string) (t
 	if bound && !r.ReadOnly {
 		return s.found(name, owner), true, nil
 	}
+	if _, service := s.book.Service(r.User, name); service {
+		return t, false, nil
+	}
 	nodes, err := s.connected(ctx, r.User)
 	if err != nil {
 		return t, false, err
@@ -124,9 +127,10 @@ func (s *Source) Find(ctx context.Context, r *catalogue.Request, name string) (t
 	if owner, bound = s.book.Owner(r.User, name); !bound {
 		owner, bound = s.book.Ask(ctx, r.User, name)
 	}
+	_, service := s.book.Service(r.User, name)
 	for i := range offers {
 		o := &offers[i]
-		if bound && o.Owner == owner || !bound && names.Long(o.Node, o.Tool) == name {
+		if bound && o.Owner == owner || !bound && !service && names.Long(o.Node, o.Tool) == name {
 			o.name = name
 			return s.tool(ctx, r, o), true, nil
 		}

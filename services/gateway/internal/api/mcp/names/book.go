@@ -8,7 +8,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
-// Owner is the tool of a device that a name means; without a node, the name is nobody's for ever.
+// Owner is the tool of a device that a name means. Without a node, a long name means the tool of a service with the key Tool
+// ([Book.Services]), and a short name is nobody's for ever.
 type Owner struct {
 	Node ids.NodeID
 	Tool string
@@ -75,12 +76,17 @@ func (b *Book) Names(ctx context.Context, user ids.UserID, offers []Owner) []str
 	if len(claims) == 0 || !b.asks() {
 		return listed
 	}
+	b.claim(ctx, user, claims)
+	listed, _ = b.listed(user, offers)
+	return listed
+}
+
+// claim asks the keeper for names.
+func (b *Book) claim(ctx context.Context, user ids.UserID, claims []Binding) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	held, err := b.keeper.ClaimNames(ctx, user, claims)
 	b.remember(user, held, err)
-	listed, _ = b.listed(user, offers)
-	return listed
 }
 
 // listed returns the names of offers by what is remembered, and what to claim for them.
@@ -96,6 +102,9 @@ func (b *Book) listed(user ids.UserID, offers []Owner) (names []string, claims [
 	known := b.users[user]
 	for i, o := range offers {
 		names[i] = Long(o.Node, o.Tool)
+		if holder, ok := known[names[i]]; ok && holder != o { // a service was first
+			names[i] = second(o.Node, o.Tool)
+		}
 		if _, ok := known[names[i]]; !ok {
 			claims = append(claims, Binding{names[i], o})
 		}

@@ -8,6 +8,9 @@
 //   - It has at most [MaxBytes] of [a-zA-Z0-9_-]: clients and models take no more. A long name that had to be cleaned or cut ends
 //     with a hash of what it was made of.
 //
+// The tools of services, which run on no device, have long names alone, of the same form and from the same keeper: of a service and a
+// device that would have the same one, who was first has it, and the other has one with a hash.
+//
 // A tool gets its short name when it is listed for the first time while no other device of the user has a tool of that name. A name
 // that several devices have at that moment is nobody's short name, for ever: so no list ever changes the name of a tool.
 package names

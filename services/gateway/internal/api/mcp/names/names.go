@@ -24,13 +24,26 @@ func Long(node ids.NodeID, tool string) string {
 	if plain(n) && plain(tool) && !strings.HasSuffix(n, "_") && !strings.HasPrefix(tool, "_") && len(n)+len(separator)+len(tool) <= MaxBytes {
 		return n + separator + tool
 	}
-	sum := sha256.Sum256([]byte(n + "\x00" + tool))
+	return hashed(n, tool, n+"\x00"+tool)
+}
+
+// second is the long name of a device's tool whose first one is a service's.
+func second(node ids.NodeID, tool string) string {
+	return hashed(string(node), tool, string(node)+"\x00"+tool+"\x00") // no tool's name has such an end
+}
+
+// hashed returns a name of two readable parts and a hash of what it stands for.
+func hashed(owner, tool, of string) string {
+	sum := sha256.Sum256([]byte(of))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:])[:hashBytes])
-	return clean(n, nodeBytes) + separator + clean(tool, toolBytes) + separator + hash
+	return clean(owner, nodeBytes) + separator + clean(tool, toolBytes) + separator + hash
 }
 
 // Short reports whether a tool's own name may be its name for clients: those of Hecaton's own tools may not.
 func Short(tool string) bool { return plain(tool) && len(tool) <= MaxBytes && !reserved(tool) }
+
+// IsLong reports whether a name has the form of a long one.
+func IsLong(name string) bool { return strings.Contains(name, separator) }
 
 // plain reports whether a name has only what clients take, and no separator.
 func plain(name string) bool {

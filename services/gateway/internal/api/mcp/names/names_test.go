@@ -121,3 +121,41 @@ func TestPodsAgreeAndAskOnce(t *testing.T) {
 	check(names.NewBook(k), []string{"n3__click"}, names.Owner{Node: "n3", Tool: "click"})
 	check(names.NewBook(nil), []string{"n1__click"}, one)
 }
+
+// A service and a device that would have one name: who was first has it, and the other has one of its own.
+func TestServicesAndDevicesShareNoName(t *testing.T) {
+	t.Parallel()
+	k := &keeper{owners: map[string]names.Owner{}}
+	a, b := names.NewBook(k), names.NewBook(k)
+	service := func(server, tool string) names.Service {
+		return names.Service{Server: server, Tool: tool, Key: "mcp__" + server + "__" + tool}
+	}
+	device := func(node ids.NodeID, tool string) []names.Owner {
+		return []names.Owner{{Node: node, Tool: tool}, {Node: "other", Tool: tool}}
+	}
+	if got := a.Services(t.Context(), "ana", []names.Service{service("n1", "find")}); !slices.Equal(got, []string{"n1__find"}) {
+		t.Errorf("%v", got)
+	}
+	a.Names(t.Context(), "ana", device("n2", "find"))
+	for _, book := range []*names.Book{a, b} {
+		node := book.Names(t.Context(), "ana", device("n1", "find"))[0]
+		served := book.Services(t.Context(), "ana", []names.Service{service("n1", "find"), service("n2", "find")})
+		if !valid.MatchString(node) || !strings.HasPrefix(node, "n1__find__") || served[0] != "n1__find" || !strings.HasPrefix(served[1], "n2__find__") {
+			t.Errorf("%s, %v", node, served)
+		}
+		for i, name := range served {
+			if key, ok := book.Service("ana", name); !ok || key != service("n"+string(rune('1'+i)), "find").Key {
+				t.Errorf("%s means %s", name, key)
+			}
+			if o, ok := book.Owner("ana", name); ok {
+				t.Errorf("%s belongs to %v", name, o)
+			}
+		}
+		if key, ok := book.Service("ana", "find"); ok {
+			t.Errorf("a short name means %s", key)
+		}
+	}
+	if got := names.NewBook(nil).Services(t.Context(), "ana", []names.Service{service("n1", "find")}); got[0] != "" {
+		t.Errorf("without a keeper: %v", got)
+	}
+}
