@@ -122,7 +122,7 @@ func TestToolsOfSavedServersAreListedAndCalled(t *testing.T) {
 }
 
 // What a server says of its tools is the server's word: its description is quoted, and that a tool does no harm is not passed on.
-func TestAStrangersDefinitionIsData(t *testing.T) {
+func TestAServersDefinitionIsQuoted(t *testing.T) {
 	t.Parallel()
 	c, _ := agents(t)
 	s := newService(t)
