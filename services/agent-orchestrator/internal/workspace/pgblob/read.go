@@ -80,10 +80,18 @@ func (r *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements [driver.Reader].
+// Close implements [driver.Reader]. What was read to its end keeps its connection; the rest of what was not is not waited for, at the
+// price of the connection.
 func (r *reader) Close() error {
+	if r.left > 0 {
+		r.cancel()
+	}
+	err := r.rows.Close()
 	r.cancel()
-	return r.rows.Close()
+	if errors.Is(err, context.Canceled) {
+		return nil // as asked
+	}
+	return err
 }
 
 // Attributes implements [driver.Reader].
