@@ -85,6 +85,10 @@ var bars = map[cell]target{
 	{groupREST, "200 KiB, c=1", wayREST, "CPU per call"}:  atMost(0.8),
 	{groupREST, "200 KiB, c=64", wayREST, "CPU per call"}: atMost(0.75),
 
+	{groupMCP, "200 B, c=1", wayMCP, "p50"}:             atMost(1.15),
+	{groupMCP, "200 B, c=64", wayMCP, "p50"}:            atMost(1.15),
+	{groupMCP, "200 KiB, c=64", wayMCP, "CPU per call"}: atMost(1.1),
+
 	{groupUnnamed, "200 B, c=64", wayUnnamed, "CPU per call"}:         atMost(1.15),
 	{groupUnnamed, "200 B, c=64", wayUnnamed, "calls per second"}:     atLeast(0.95),
 	{groupUnnamed, "200 B, c=64", wayRESTUnnamed, "CPU per call"}:     atMost(1.15),

@@ -1,7 +1,7 @@
 // Command bench measures a call's way through the cluster beside a bare relay, and agents beside a bare loop, in one run,
 // and prints the ratios.
 //
-//	make bench                            everything, about twelve minutes
+//	make bench                            everything, about fourteen minutes
 //	make bench BENCHFLAGS=-smoke          a taste in a minute, with figures that prove nothing
 //	make bench BENCHFLAGS="-json out.json -profile dir"
 //
@@ -15,6 +15,8 @@
 //
 // Agents run on an orchestrator with SQLite and, where there is one, on another with PostgreSQL. The bare loop, which asks
 // the same model the same, is a pod as well; time to the first token and many streams are compared with the model itself.
+//
+// A client of MCP is compared with our other ways, and with the server of MCP's own SDK whose tool does nothing, in one process.
 //
 // docs/performance.md has figures and what they mean.
 package main

@@ -80,6 +80,14 @@ func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writ
 		}
 		r.Flood = &result
 	}
+	if o.MCP.Streams > 0 {
+		fmt.Fprintf(log, "lists, changes and %d streams of MCP clients\n", o.MCP.Streams)
+		result, err := c.measureMCP(ctx, o.MCP)
+		if err != nil {
+			return fmt.Errorf("mcp: %w", err)
+		}
+		r.MCP = &result
+	}
 	if o.IdleNodes > 0 {
 		fmt.Fprintf(log, "%d idle nodes\n", o.IdleNodes)
 		result, err := c.measureIdle(ctx, o)

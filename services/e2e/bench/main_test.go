@@ -31,11 +31,13 @@ func least(t *testing.T) options {
 		Points: []point{
 			at(groupStreams, smallResult, 1), at(groupStreams, largeResult, 64), at(groupUnary, smallResult, 64),
 			at(groupREST, smallResult, 2), at(groupREST, largeResult, 64), at(groupUnnamed, smallResult, 64),
+			at(groupMCP, smallResult, 2), at(groupMCP, largeResult, 4),
 			{groupSpread, smallResult, 512, maxNodes, 1},
 			{groupNodes, smallResult, 4, 10, 1}, {groupNodes, smallResult, 4, 30, 1},
 			{groupPods, smallResult, 64, nodeCount, 1}, {groupPods, smallResult, 64, nodeCount, 2},
 		},
 		Rounds: 2, Segment: 50 * time.Millisecond, Warmup: 10 * time.Millisecond, MaxCalls: 2000,
+		MCP:       mcpOptions{Lists: 50 * time.Millisecond, Streams: 20, Settle: 10 * time.Millisecond, Changes: 200 * time.Millisecond},
 		IdleNodes: 30, Settle: 10 * time.Millisecond,
 		Scale: scaleOptions{
 			Nodes: 40, Gateways: 2, shape: shape{1, 1}, Beat: 200 * time.Millisecond, Rate: 100, Visitors: 2,
@@ -58,7 +60,7 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"200 B, c=1", "200 KiB, c=64", "across pods: CPU per call", "caller's pod: p50",
-		"CallTool: p50", "REST: p50", "REST, no node named: CPU per call", "512 nodes, c=512", "more nodes / 10 nodes", "entry pods: 2", "30 idle nodes", "registered within",
+		"CallTool: p50", "REST: p50", "/mcp: p50", "/mcp / SDK's server, empty tool: CPU per call", "tools/list of 50 tools", "20 streams of changes", "REST, no node named: CPU per call", "512 nodes, c=512", "more nodes / 10 nodes", "entry pods: 2", "30 idle nodes", "registered within",
 		"SQLite: p50", "step, tool of a node", "time to the first token", "20 streams of 5 tokens", "10 wait for a person", "40 idle nodes at 2 gateways", "80 subscriptions"} {
 		if !strings.Contains(out.String(), text) {
 			t.Errorf("%q is missing in\n%s", text, out.String())
@@ -83,12 +85,16 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 		for _, s := range c.Series {
 			checkSeries(t, c.point, s, o)
 			profiled += len(parts)
-			if s.Way == wayLocal { // entry pod and holder are one
+			switch s.Way {
+			case wayLocal: // entry pod and holder are one
 				profiled--
+			case waySDK: // it is all alone
+				profiled -= len(parts) - 1
 			}
 		}
 	}
 	checkAgents(t, r.Agents, o.Agents)
+	checkMCP(t, r.MCP, o.MCP)
 	checkScale(t, r.Scale, o.Scale)
 	profiles, err := filepath.Glob(filepath.Join(o.Profiles, "*.pprof"))
 	ours := len(r.Agents.Memory)
@@ -130,6 +136,15 @@ func checkSeries(t *testing.T, p point, s series, o options) {
 	}
 }
 
+// checkMCP looks for figures that cannot be.
+func checkMCP(t *testing.T, m *mcpReport, o mcpOptions) {
+	t.Helper()
+	// Each change is heard on two streams.
+	if m.Streams != o.Streams || m.List.Samples == 0 || m.ListCPU[roleGateway] <= 0 || m.Changes.Samples < 2 || m.Changes.Samples%2 != 0 || m.Changes.P50 <= 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
 // checkAgents looks for figures that cannot be.
 func checkAgents(t *testing.T, r *agentReport, o agentOptions) {
 	t.Helper()
@@ -164,7 +179,7 @@ func TestScaleOverACluster(t *testing.T) {
 		t.Skip("a Redis Cluster needs redis-server")
 	}
 	o := least(t)
-	o.Points, o.IdleNodes, o.Agents = nil, 0, agentOptions{}
+	o.Points, o.IdleNodes, o.Agents, o.MCP = nil, 0, agentOptions{}, mcpOptions{}
 	o.Scale.set(60, 3, shape{Registries: 2, Shards: 3}, 0, 0)
 	var out strings.Builder
 	if err := run(t.Context(), o, &out, os.Stderr); err != nil {
@@ -242,29 +257,32 @@ func TestOptions(t *testing.T) {
 		points, idle int
 		agents       bool
 		scale        int
+		streams      int
 	}{
-		"":                              {len(allPoints()), 10_000, true, 0},
-		"-smoke":                        {len(tastePoints()), 500, true, 400},
-		"-only=calls":                   {len(allPoints()), 0, false, 0},
-		"-only=unary":                   {4, 0, false, 0},
-		"-only=streams, 200 B, c=512":   {1, 0, false, 0},
-		"-only=nodes, 1000 nodes, c=64": {1, 0, false, 0},
-		"-only=idle":                    {0, 10_000, false, 0},
-		"-smoke -only=idle":             {0, 500, false, 0},
-		"-only=scale":                   {0, 0, false, 20_000},
-		"-smoke -only=scale":            {0, 0, false, 400},
-		"-nodes=31 -only=scale":         {0, 0, false, 30},
-		"-nodes=31 -gateways=3 -registries=2 -shards=3 -hold=1s -rate=9 -only=scale": {0, 0, false, 30},
-		"-only=agent":         {0, 0, true, 0},
-		"-only=agent streams": {0, 0, true, 0},
+		"":                              {len(allPoints()), 10_000, true, 0, 10_000},
+		"-smoke":                        {len(tastePoints()), 500, true, 400, 500},
+		"-only=calls":                   {len(allPoints()), 0, false, 0, 0},
+		"-only=unary":                   {4, 0, false, 0, 0},
+		"-only=streams, 200 B, c=512":   {1, 0, false, 0, 0},
+		"-only=nodes, 1000 nodes, c=64": {1, 0, false, 0, 0},
+		"-only=idle":                    {0, 10_000, false, 0, 0},
+		"-smoke -only=idle":             {0, 500, false, 0, 0},
+		"-only=scale":                   {0, 0, false, 20_000, 0},
+		"-smoke -only=scale":            {0, 0, false, 400, 0},
+		"-nodes=31 -only=scale":         {0, 0, false, 30, 0},
+		"-nodes=31 -gateways=3 -registries=2 -shards=3 -hold=1s -rate=9 -only=scale": {0, 0, false, 30, 0},
+		"-only=agent":           {0, 0, true, 0, 0},
+		"-only=agent streams":   {0, 0, true, 0, 0},
+		"-only=mcp":             {3, 0, false, 0, 10_000},
+		"-only=mcp, 200 B, c=1": {1, 0, false, 0, 0},
 	} {
 		var split []string
 		if args != "" {
 			split = strings.SplitN(args, " ", 1+strings.Count(args, " -"))
 		}
 		o, err := parse(split, io.Discard)
-		if err != nil || len(o.Points) != want.points || o.IdleNodes != want.idle || (o.Agents.Rounds > 0) != want.agents || o.Scale.Nodes != want.scale {
-			t.Errorf("%q: %v, %d points, %d and %d nodes", args, err, len(o.Points), o.IdleNodes, o.Scale.Nodes)
+		if err != nil || len(o.Points) != want.points || o.IdleNodes != want.idle || (o.Agents.Rounds > 0) != want.agents || o.Scale.Nodes != want.scale || o.MCP.Streams != want.streams {
+			t.Errorf("%q: %v, %d points, %d and %d nodes, %d streams", args, err, len(o.Points), o.IdleNodes, o.Scale.Nodes, o.MCP.Streams)
 		}
 	}
 	for _, args := range [][]string{{"-only=unary, 300 B, c=1"}, {"-only=agent tea"}, {"x"}, {"-what"}, {"-log-level=loud"}} {

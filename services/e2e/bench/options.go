@@ -31,6 +31,8 @@ type options struct {
 
 	Flood floodOptions
 
+	MCP mcpOptions
+
 	// JSON is the file for the figures; "" for none.
 	JSON string
 	// Profiles is a directory for profiles of the pods, taken for ProfileFor after the rounds of each point; "" for none.
@@ -90,6 +92,7 @@ func everything() options {
 			Waiting: 2000,
 		},
 		Flood: floodOptions{Rounds: 9, Segment: 2 * time.Second, Offered: 2000},
+		MCP:   mcpOptions{Lists: 3 * time.Second, Streams: 10_000, Settle: 5 * time.Second, Changes: 30 * time.Second},
 	}
 }
 
@@ -109,6 +112,7 @@ func taste() options {
 			Waiting: 100,
 		},
 		Flood: floodOptions{Rounds: 2, Segment: 300 * time.Millisecond, Offered: 1000},
+		MCP:   mcpOptions{Lists: 300 * time.Millisecond, Streams: 500, Settle: 500 * time.Millisecond, Changes: 2 * time.Second},
 	}
 }
 
@@ -123,7 +127,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	shards := flags.Int("shards", 1, "how many masters the Redis Cluster of scale has; 1 is one Redis")
 	hold := flags.Duration("hold", 0, "how long scale makes calls (default a minute)")
 	rate := flags.Float64("rate", 0, "how many calls a second scale makes (default 200)")
-	only := flags.String("only", "", `measure one group of columns, such as "unary", or one column, such as "unary, 200 B, c=64", and nothing else; or "calls", which is all of these; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
+	only := flags.String("only", "", `measure one group of columns, such as "unary", or one column, such as "unary, 200 B, c=64", and nothing else; or "calls", which is all of these; or "mcp", which is that group and all else of MCP clients; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
 	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
@@ -172,9 +176,9 @@ func (o *scaleOptions) set(nodes, gateways int, s shape, hold time.Duration, rat
 
 // keep leaves out all but one part.
 func (o *options) keep(only string) error {
-	flood := o.Flood
+	flood, mcp := o.Flood, o.MCP
 	if only != "" {
-		o.Flood = floodOptions{}
+		o.Flood, o.MCP = floodOptions{}, mcpOptions{}
 	}
 	switch only {
 	case "":
@@ -199,6 +203,9 @@ func (o *options) keep(only string) error {
 	o.IdleNodes, o.Scale, o.Agents = 0, scaleOptions{}, agentOptions{}
 	if only == "calls" {
 		return nil
+	}
+	if only == groupMCP {
+		o.MCP = mcp
 	}
 	all := o.Points
 	o.Points = slices.DeleteFunc(slices.Clone(all), func(p point) bool { return p.Group != only && p.name() != only })

@@ -17,6 +17,8 @@ const (
 	wayUnnamed     = "CallTool, no node named"
 	wayREST        = "REST"
 	wayRESTUnnamed = "REST, no node named"
+	wayMCP         = "/mcp"
+	waySDK         = "SDK's server, empty tool" // in process: nothing is called
 )
 
 // The groups of columns, each a table of its own.
@@ -25,6 +27,7 @@ const (
 	groupUnary   = "unary"   // a gRPC call for each
 	groupREST    = "REST"
 	groupUnnamed = "unnamed" // the node is left to the cluster
+	groupMCP     = "mcp"     // a client of MCP, beside our other ways
 	groupSpread  = "spread"  // the same load on few nodes and on many
 	groupNodes   = "nodes"   // so many nodes are connected, and called in turn
 	groupPods    = "pods"    // the same load on so many entry pods
@@ -45,6 +48,7 @@ var groups = []group{
 	{name: groupUnary, ways: []string{wayRelay, wayUnary}},
 	{name: groupREST, ways: []string{wayRelay, wayREST}},
 	{name: groupUnnamed, ways: []string{wayRelay, wayUnnamed, wayRESTUnnamed}},
+	{name: groupMCP, ways: []string{wayREST, wayMCP, wayUnary, waySDK}},
 	{name: groupSpread, ways: []string{wayRelay, wayUnary, wayRelayStream, wayAcross}},
 	{name: groupNodes, ways: []string{wayRelay, wayUnary, wayAcross}, grows: "nodes"},
 	{name: groupPods, ways: []string{wayRelay, wayUnary, wayAcross}, grows: "pods", together: true},
@@ -55,11 +59,13 @@ func groupOf(name string) group {
 	return groups[slices.IndexFunc(groups, func(g group) bool { return g.name == name })]
 }
 
-// bases are the ways that one of ours is compared with in a group, that of its own kind first; none for a relay's.
+// bases are the ways that one of ours is compared with in a group, that of its own kind first; none for what others are compared with.
 func (g group) bases(way string) (bases []string) {
 	switch way {
 	case wayRelay, wayRelayStream:
 		return nil
+	case wayMCP:
+		bases = []string{wayREST, wayUnary, waySDK}
 	case wayAcross, wayLocal:
 		bases = []string{wayRelayStream, wayRelay}
 	default:
@@ -71,7 +77,7 @@ func (g group) bases(way string) (bases []string) {
 // point is one column of a table.
 type point struct {
 	Group string
-	// Size of a result in bytes; in group REST, of the text in it.
+	// Size of a result in bytes; in the groups REST and mcp, of the text in it.
 	Size int
 	// Workers is how many calls are open at once.
 	Workers int
@@ -107,7 +113,7 @@ func (p point) resultSize() int {
 }
 
 // text reports whether nodes answer with a text, of which REST's answer has a copy.
-func (p point) text() bool { return p.Group == groupREST }
+func (p point) text() bool { return p.Group == groupREST || p.Group == groupMCP }
 
 // at makes a point that differs from the others of its group in size and workers.
 func at(group string, size, workers int) point {
@@ -125,6 +131,7 @@ func allPoints() (all []point) {
 		at(groupUnary, smallResult, 1), at(groupUnary, smallResult, 64), at(groupUnary, smallResult, 512), at(groupUnary, largeResult, 64),
 		at(groupREST, smallResult, 64), at(groupREST, smallResult, 512), at(groupREST, largeResult, 1), at(groupREST, largeResult, 64),
 		at(groupUnnamed, smallResult, 64),
+		at(groupMCP, smallResult, 1), at(groupMCP, smallResult, 64), at(groupMCP, largeResult, 64),
 	)
 	for _, count := range []int{nodeCount, maxNodes} {
 		all = append(all, point{groupSpread, smallResult, 512, count, 1})
@@ -143,6 +150,7 @@ func tastePoints() []point {
 	return []point{
 		at(groupStreams, smallResult, 1), at(groupStreams, smallResult, 64), at(groupStreams, largeResult, 64),
 		at(groupUnary, smallResult, 64), at(groupREST, smallResult, 64), at(groupREST, largeResult, 64), at(groupUnnamed, smallResult, 64),
+		at(groupMCP, smallResult, 1), at(groupMCP, largeResult, 64),
 		{groupSpread, smallResult, 512, maxNodes, 1},
 		{groupNodes, smallResult, 64, 100, 1}, {groupNodes, smallResult, 64, 500, 1},
 		{groupPods, smallResult, 64, nodeCount, 1}, {groupPods, smallResult, 64, nodeCount, 2},

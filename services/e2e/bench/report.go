@@ -22,6 +22,7 @@ type report struct {
 	Agents   *agentReport `json:",omitempty"`
 	Flood    *besideFlood `json:",omitempty"`
 	Idle     *idle        `json:",omitempty"`
+	MCP      *mcpReport   `json:",omitempty"`
 	Scale    *scale       `json:",omitempty"`
 	Duration time.Duration
 }
@@ -74,6 +75,9 @@ func (r *report) write(w io.Writer) error {
 	}
 	if r.Flood != nil {
 		r.Flood.write(w)
+	}
+	if r.MCP != nil {
+		r.MCP.write(w)
 	}
 	if r.Idle != nil {
 		r.Idle.write(w)

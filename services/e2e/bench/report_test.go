@@ -90,8 +90,14 @@ func TestReportIsATable(t *testing.T) {
 		columnOf(at(groupStreams, smallResult, 1), rounds(110, 110), rounds(100, 100), rounds(120, 120), rounds(30, 30)),
 		columnOf(at(groupStreams, largeResult, 64), rounds(800, 800), rounds(900, 900), rounds(500, 500), rounds(400, 400)),
 		columnOf(at(groupUnary, smallResult, 64), rounds(100, 100), rounds(98, 98)),
+		columnOf(at(groupMCP, smallResult, 1), rounds(100, 100), rounds(120, 120), rounds(80, 80), rounds(60, 60)),
 		columnOf(point{groupNodes, smallResult, 64, 100, 1}, rounds(100, 100), rounds(98, 98), rounds(70, 70)),
 		columnOf(point{groupNodes, smallResult, 64, 10_000, 1}, rounds(120, 120), rounds(130, 130), rounds(75, 75)),
+	}
+	r.MCP = &mcpReport{
+		List: quantiles{P50: time.Millisecond}, ListCPU: map[string]time.Duration{roleGateway: 140 * time.Microsecond, roleRegistry: 20 * time.Microsecond},
+		Streams: 10_000, Quiet: memory{18000, 6000, 4000}, Collected: memory{21000, 5000, 4000},
+		Changes: quantiles{P50: 5 * time.Millisecond, P99: 20 * time.Millisecond},
 	}
 	r.Idle = &idle{
 		Nodes: 10_000, Connected: 2 * time.Second, Returned: 5 * time.Second, Retries: 3,

@@ -44,6 +44,8 @@ const (
 	rolePostgres     = "postgres"
 	roleOrchestrator = "orchestrator"
 	roleBareAgent    = "bare-agent"
+
+	roleSDK = "sdk"
 )
 
 // wiring tells a child where the others are; each role takes what it needs.
@@ -126,6 +128,8 @@ func listen(role string, w wiring) (a Addresses, stop func() error, err error) {
 		a, err = playOrchestrator(w)
 	case roleBareAgent:
 		a, err = playBareAgent(w)
+	case roleSDK:
+		a, err = playSDK(w)
 	default:
 		err = fmt.Errorf("unknown role %q", role)
 	}

@@ -16,6 +16,8 @@ type bench struct {
 	usual, crowded sides
 	// entries and relays are the entry pods of each side.
 	entries, relays []pod
+	// front is what MCP clients call; nil until it is needed.
+	front *front
 }
 
 // sides are the pods that hold nodes, and their nodes. Those of each are a process, which may not have open files for both.
@@ -57,6 +59,9 @@ func (b *bench) end() {
 		if c != nil {
 			c.Kill()
 		}
+	}
+	if b.front != nil {
+		_ = b.front.end() // of which only a directory for what is temporary may be left
 	}
 }
 
@@ -110,6 +115,11 @@ func (b *bench) ready(g group, points []point) (err error) {
 			return err
 		}
 	}
+	if g.name == groupMCP && b.front == nil {
+		if b.front, err = b.startFront(); err != nil {
+			return err
+		}
+	}
 	s := b.sides(g.name)
 	if g.name == groupNodes {
 		if err := b.crowd(points[0].Nodes); err != nil {
@@ -154,6 +164,9 @@ func (b *bench) sides(group string) *sides {
 func (b *bench) way(ctx context.Context, name string, p point) (w way, err error) {
 	s := b.sides(p.Group)
 	entries, holder := b.entries[:p.Pods], s.ours
+	if p.Group == groupMCP {
+		entries = []pod{b.front.pod}
+	}
 	switch name {
 	case wayRelay, wayRelayStream:
 		entries, holder = b.relays[:p.Pods], s.relay
@@ -161,6 +174,9 @@ func (b *bench) way(ctx context.Context, name string, p point) (w way, err error
 		entries = []pod{s.ours}
 	}
 	w = way{name: name, workers: [...][]*proc.Child{nil, {holder.Child}, {b.nats.Child}}}
+	if name == waySDK { // whose one process does all
+		entries, w.workers = []pod{b.front.sdk}, [len(parts)][]*proc.Child{}
+	}
 	var callers []*caller
 	for _, entry := range entries {
 		// Each has nodes of its own to step through; which of them are called is the same.
@@ -200,6 +216,10 @@ func (b *bench) caller(ctx context.Context, name string, p point, entry pod, t *
 			copied = p.Size
 		}
 		return callREST(entry.HTTP, t, name == wayREST, copied), nil
+	case wayMCP:
+		return callMCP(entry.HTTP, t), nil
+	case waySDK:
+		return callSDK(entry.HTTP, t, p.Size), nil
 	}
 	return callCluster(ctx, entry.GRPC, t)
 }

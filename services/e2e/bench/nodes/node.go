@@ -48,10 +48,10 @@ func (n *node) path() string {
 }
 
 // register returns what the node says of itself, as the sample extension does.
-func (n *node) register() ([]byte, error) {
+func (n *node) register(tools ...string) ([]byte, error) {
 	return load.Registration{
 		NodeID: n.name, NodeName: "Chrome Extension", NodeType: "extension", OS: "Linux", AppVersion: "1.0.0",
-		Capabilities: []string{"browser_control", "screenshot"}, Tools: []string{"click", "type", "screenshot", "navigate"}, Places: Places,
+		Capabilities: []string{"browser_control", "screenshot"}, Tools: tools, Places: Places,
 	}.Frame()
 }
 
@@ -76,7 +76,7 @@ func (n *node) connect(ctx context.Context, addr string) (*wire, error) {
 func (n *node) join(w *wire) error {
 	var out queue
 	if n.dialect == Zeus {
-		hello, err := n.register()
+		hello, err := n.register("click", "type", "screenshot", "navigate")
 		if err == nil {
 			err = w.write(opText, hello)
 		}

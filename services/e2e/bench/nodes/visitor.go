@@ -11,6 +11,7 @@ import (
 
 // Visitor is a node that a test controls: it connects, changes its status, and leaves. It answers no calls.
 type Visitor struct {
+	node *node
 	wire *wire
 	stop func() bool
 	work sync.WaitGroup
@@ -23,7 +24,7 @@ func Visit(ctx context.Context, addr, user, name string) (*Visitor, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Visitor{wire: w, stop: context.AfterFunc(ctx, func() { _ = w.Close() })}
+	v := &Visitor{node: n, wire: w, stop: context.AfterFunc(ctx, func() { _ = w.Close() })}
 	v.work.Go(v.listen)
 	return v, nil
 }
@@ -44,6 +45,15 @@ func (v *Visitor) listen() {
 // Say sends a heartbeat with a status: online, busy or offline.
 func (v *Visitor) Say(status string) error {
 	return v.wire.write(opText, fmt.Appendf(nil, `{"type":"heartbeat","status":%q,"current_tasks":0}`, status))
+}
+
+// Offer registers the node again, with other tools.
+func (v *Visitor) Offer(tools ...string) error {
+	hello, err := v.node.register(tools...)
+	if err != nil {
+		return err
+	}
+	return v.wire.write(opText, hello)
 }
 
 // Leave closes the socket, as a browser that is closed does.
