@@ -7,16 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,7 +26,10 @@ func TestSuite(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{Orchestrators: 1})
 	device(t, c.Gateways[0])
 	a, b := c.Gateways[0], c.Gateways[1]
-	targets := map[string]string{"pod A": balancer(t, a), "pod B": balancer(t, b), "balancer": balancer(t, a, b)}
+	// The suite itself can name no user.
+	targets := map[string]string{
+		"pod A": cluster.Balancer(t, "suite", a), "pod B": cluster.Balancer(t, "suite", b), "balancer": cluster.Balancer(t, "suite", a, b),
+	}
 	for _, version := range []string{"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"} {
 		for _, target := range slices.Sorted(maps.Keys(targets)) {
 			t.Run(version+" "+target, func(t *testing.T) { run(t, version, targets[target]) })
@@ -54,18 +51,6 @@ func device(t *testing.T, g *cluster.Gateway) {
 		}
 		return tools[call.Params.Name]
 	})
-}
-
-// balancer sends each request to the next pod, in the name of the suite's user: the suite itself can name none.
-func balancer(t *testing.T, pods ...*cluster.Gateway) string {
-	var n atomic.Int64
-	s := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(&url.URL{Scheme: "http", Host: pods[int(n.Add(1))%len(pods)].HTTP})
-		r.Out.Host = r.In.Host
-		r.Out.Header.Set("X-User-Id", "suite")
-	}, ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }})
-	t.Cleanup(s.Close)
-	return strings.TrimPrefix(s.URL, "http://")
 }
 
 // run runs the suite's scenarios of one version, and fails for each check that fails without a reason in inapplicable.
