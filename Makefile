@@ -38,6 +38,9 @@ compose-up: images ## start a cluster of containers on http://127.0.0.1:8080, an
 demo-scale: ## watch two gateways become five, and two again, under load (needs a Docker engine)
 	scripts/demo-scale.sh
 
+mcp-conformance: ## run the official conformance suite of MCP against two gateways and a balancer (needs npm)
+	scripts/mcp-conformance.sh
+
 moves: ## move a node from pod to pod under load, 2,000 times, and reconcile what became of every call
 	TEST_MOVES=2000 go test -count=1 -v -run '^TestNoCallIsLostWhenANodeMoves$$' ./services/e2e/faults
 
@@ -126,7 +129,7 @@ verify: ## check all that must hold of the code without running it
 ci: ## what CI runs: everything, on a Debian 12 machine, installing what is missing (as root)
 	bash .ci/run
 
-nightly: ## what CI leaves out because it takes long: bare tests, faults, Kubernetes, scaling, fuzzing, benchmark (as root)
+nightly: ## what CI leaves out because it takes long: bare tests, faults, conformance, Kubernetes, scaling, fuzzing, benchmark (as root)
 	scripts/ci/nightly.sh $(NIGHTLY)
 
 vulncheck: ## look for known vulnerabilities in what the programs call (VULNDB=file:///dir for a database of one's own)
