@@ -82,7 +82,7 @@ func (r *report) measure(ctx context.Context, o options, c *cluster, log io.Writ
 	}
 	if o.MCP.Streams > 0 {
 		fmt.Fprintf(log, "lists, changes and %d streams of MCP clients\n", o.MCP.Streams)
-		result, err := c.measureMCP(ctx, o.MCP)
+		result, err := c.measureMCP(ctx, o)
 		if err != nil {
 			return fmt.Errorf("mcp: %w", err)
 		}

@@ -16,7 +16,7 @@ import (
 const listWorkers = 4
 
 // measureLists asks for the tools of a device at a pod that does not hold it.
-func (c *cluster) measureLists(ctx context.Context, o mcpOptions, f *front, r *mcpReport) error {
+func (c *cluster) measureLists(ctx context.Context, o options, f *front, r *mcpReport) (err error) {
 	const user = "mcp-list"
 	v, err := nodes.Visit(ctx, c.holder.HTTP, user, "node")
 	if err != nil {
@@ -31,22 +31,23 @@ func (c *cluster) measureLists(ctx context.Context, o mcpOptions, f *front, r *m
 		return err
 	}
 	m := &mcpCaller{poster: poster{addr: f.HTTP}}
+	defer func() { err = errors.Join(err, m.close()) }()
 	request := mcpRequest(f.HTTP, user, "tools/list", "", "")
 	size, err := m.listed(ctx, request)
 	if err != nil {
-		return errors.Join(err, m.close())
+		return err
 	}
-	job := load.Job{Workers: listWorkers, Size: size, For: o.Lists, Calls: 1 << 20, Call: func(ctx context.Context, worker int) (int, error) {
+	job := load.Job{Workers: listWorkers, Size: size, For: o.MCP.Lists, Calls: 1 << 20, Call: func(ctx context.Context, worker int) (int, error) {
 		answer, err := m.ask(ctx, worker, request)
 		return len(answer), err
 	}}
 	busy := map[string]*proc.Child{roleGateway: f.Child, roleRegistry: c.registries[0].Child, roleNATS: c.nats.Child}
 	before, err := cpuOf(busy)
 	if err != nil {
-		return errors.Join(err, m.close())
+		return err
 	}
 	result, err := load.Run(ctx, job)
-	if err := errors.Join(err, m.close()); err != nil {
+	if err != nil {
 		return err
 	}
 	if r.ListCPU, err = cpuOf(busy); err != nil {
@@ -56,7 +57,16 @@ func (c *cluster) measureLists(ctx context.Context, o mcpOptions, f *front, r *m
 		r.ListCPU[name] = (r.ListCPU[name] - before[name]) / time.Duration(len(result.Samples))
 	}
 	r.List = quantilesOf(result.Samples)
-	return nil
+	if o.Profiles == "" {
+		return nil
+	}
+	stop, err := o.profile(busy, "mcp lists")
+	if err != nil {
+		return err
+	}
+	job.For = o.ProfileFor
+	_, err = load.Run(ctx, job)
+	return errors.Join(err, stop())
 }
 
 // listed waits until the list has all tools, and returns the size of the answer.

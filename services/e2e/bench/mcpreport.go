@@ -72,7 +72,7 @@ func (m *mcpReport) write(w io.Writer) {
 }
 
 // measureMCP measures what clients of MCP do besides calls.
-func (c *cluster) measureMCP(ctx context.Context, o mcpOptions) (r mcpReport, err error) {
+func (c *cluster) measureMCP(ctx context.Context, o options) (r mcpReport, err error) {
 	f, err := c.startFront()
 	if err != nil {
 		return r, err
@@ -81,7 +81,7 @@ func (c *cluster) measureMCP(ctx context.Context, o mcpOptions) (r mcpReport, er
 	if err := c.measureLists(ctx, o, f, &r); err != nil {
 		return r, fmt.Errorf("tools/list: %w", err)
 	}
-	if err := c.measureChanges(ctx, o, f, &r); err != nil {
+	if err := c.measureChanges(ctx, o.MCP, f, &r); err != nil {
 		return r, fmt.Errorf("changes: %w", err)
 	}
 	if err := c.measureListeners(ctx, o, &r); err != nil {

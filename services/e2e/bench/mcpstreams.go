@@ -11,8 +11,9 @@ import (
 )
 
 // measureListeners opens streams at a pod of their own, each of another user, which is the most expensive case.
-func (c *cluster) measureListeners(ctx context.Context, o mcpOptions, r *mcpReport) error {
-	if err := checkLimits(o.Streams); err != nil {
+func (c *cluster) measureListeners(ctx context.Context, o options, r *mcpReport) error {
+	streams := o.MCP.Streams
+	if err := checkLimits(streams); err != nil {
 		return err
 	}
 	p, err := c.gateway("listened to", "")
@@ -27,7 +28,7 @@ func (c *cluster) measureListeners(ctx context.Context, o mcpOptions, r *mcpRepo
 		}
 	}()
 	// Code and pools that the first streams bring in do not grow with the number of streams.
-	first := min(warmNodes, o.Streams)
+	first := min(warmNodes, streams)
 	if open, err = listenAll(ctx, p.HTTP, 0, first); err != nil {
 		return err
 	}
@@ -35,13 +36,13 @@ func (c *cluster) measureListeners(ctx context.Context, o mcpOptions, r *mcpRepo
 	if err != nil {
 		return err
 	}
-	more, err := listenAll(ctx, p.HTTP, first, o.Streams)
+	more, err := listenAll(ctx, p.HTTP, first, streams)
 	open = append(open, more...)
 	if err != nil {
 		return err
 	}
 	select {
-	case <-time.After(o.Settle):
+	case <-time.After(o.MCP.Settle):
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -49,11 +50,16 @@ func (c *cluster) measureListeners(ctx context.Context, o mcpOptions, r *mcpRepo
 	if err != nil {
 		return err
 	}
+	if o.Profiles != "" {
+		if err := p.Do("HeapProfile", o.profilePath("mcp streams heap")); err != nil {
+			return err
+		}
+	}
 	end, err := collected(p)
 	if err != nil {
 		return err
 	}
-	r.Streams, r.Quiet, r.Collected = o.Streams, growth(base, quiet, o.Streams), growth(base, end, o.Streams)
+	r.Streams, r.Quiet, r.Collected = streams, growth(base, quiet, streams), growth(base, end, streams)
 	return nil
 }
 
