@@ -14,22 +14,35 @@ type definition struct {
 	readOnly bool
 }
 
+// host is the device of a list's tools: what is said of it is found out once for all of them.
+type host struct {
+	node  *nodev1.Node
+	told  bool
+	about string
+	given map[string]tooldef.Definition // what the device said when it registered
+}
+
+// tell is called once, before define.
+func (h *host) tell(given map[string]tooldef.Definition) {
+	h.told, h.about, h.given = true, describe(h.node), given
+}
+
 // define says of a device's tool what the device said when it registered, and where it said nothing what is known of a tool of that
 // name: behind whose tool it is, since the rest is the device's word.
-func define(n *nodev1.Node, tool, name string, given map[string]tooldef.Definition) definition {
-	d, ok := given[tool]
+func (h *host) define(tool, name string) definition {
+	d, ok := h.given[tool]
 	if !ok {
-		d, ok = tooldef.Known(tool, n.GetInfo())
+		d, ok = tooldef.Known(tool, h.node.GetInfo())
 	}
 	switch {
 	case !ok:
-		d = tooldef.Definition{InputSchema: []byte(`{"type":"object"}`), Description: "Runs the tool " + quoted(tool) + " of " + describe(n) + "."}
+		d = tooldef.Definition{InputSchema: []byte(`{"type":"object"}`), Description: "Runs the tool " + quoted(tool) + " of " + h.about + "."}
 	case d.Description == "":
-		d.Description = "The tool " + quoted(tool) + " of " + describe(n) + "."
+		d.Description = "The tool " + quoted(tool) + " of " + h.about + "."
 	default:
-		d.Description = "On " + describe(n) + ": " + d.Description
+		d.Description = "On " + h.about + ": " + d.Description
 	}
-	d.Description += binding(n, tool, name)
+	d.Description += binding(h.node, tool, name)
 	return definition{members: d.AppendMembers(nil), readOnly: d.ReadOnly()}
 }
 
@@ -60,6 +73,9 @@ func quoted(s string) string { return `"` + line(s) + `"` }
 // line returns a short text of a device's on one line.
 func line(s string) string {
 	const most = 80
+	if len(s) <= most && printable(s) {
+		return s
+	}
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 			return ' '
@@ -70,4 +86,14 @@ func line(s string) string {
 		s = string(runes[:most]) + "…"
 	}
 	return s
+}
+
+// printable reports whether a text is of ASCII letters and signs alone, as most are.
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }

@@ -39,7 +39,7 @@ func New(r Registry, c Caller, b *names.Book, defs *tooldef.Cache) *Source {
 // offer is a tool of a device that is connected.
 type offer struct {
 	names.Owner
-	node *nodev1.Node
+	on   *host
 	name string // under which it is listed
 }
 
@@ -63,6 +63,7 @@ func (s *Source) offers(ctx context.Context, user ids.UserID, nodes []*nodev1.No
 	var all []offer
 	var owners []names.Owner
 	for _, n := range nodes {
+		on := &host{node: n}
 		seen := make(map[string]bool, len(n.GetInfo().GetAvailableTools()))
 		for _, tool := range n.GetInfo().GetAvailableTools() {
 			if seen[tool] {
@@ -71,7 +72,7 @@ func (s *Source) offers(ctx context.Context, user ids.UserID, nodes []*nodev1.No
 			seen[tool] = true
 			owner := names.Owner{Node: ids.NodeID(n.GetInfo().GetNodeId()), Tool: tool}
 			owners = append(owners, owner)
-			all = append(all, offer{Owner: owner, node: n})
+			all = append(all, offer{Owner: owner, on: on})
 		}
 	}
 	for i, name := range s.book.Names(ctx, user, owners) {
@@ -99,8 +100,11 @@ func (s *Source) Tools(ctx context.Context, r *catalogue.Request) ([]catalogue.T
 
 // tool is a device's tool as it is listed. Where what the device said cannot be had just now, it is told of by its name.
 func (s *Source) tool(ctx context.Context, r *catalogue.Request, o *offer) catalogue.Tool {
-	given, _ := s.defs.Given(ctx, r.User, o.node.GetInfo())
-	d := define(o.node, o.Tool, o.name, given)
+	if !o.on.told {
+		given, _ := s.defs.Given(ctx, r.User, o.on.node.GetInfo())
+		o.on.tell(given)
+	}
+	d := o.on.define(o.Tool, o.name)
 	t := s.found(o.name, o.Owner)
 	t.Definition, t.ReadOnly = d.members, d.readOnly
 	return t
