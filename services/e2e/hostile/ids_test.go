@@ -131,7 +131,7 @@ func TestHostileIDsHaveTheirOwnSessionsAndKeys(t *testing.T) {
 		t.Fatal(len(keys), err)
 	}
 	const token = `[A-Za-z0-9_=-]+`
-	known := regexp.MustCompile(`^hecaton:(users|gateways|gateway:` + token + `|\{` + token + `\}:(nodes|last|gone|(node|epoch|session):` + token + `))$`)
+	known := regexp.MustCompile(`^hecaton:(users|gateways|gateway:` + token + `(:nodes)?|\{` + token + `\}:(nodes|last|gone|(node|epoch|session):` + token + `))$`)
 	for _, key := range keys {
 		if !known.MatchString(key) {
 			t.Errorf("the key %q", key)

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -227,6 +228,7 @@ func TestTheSDKRenewsItsToken(t *testing.T) {
 	t.Parallel()
 	c, key := startLenient(t, cluster.Options{Gateways: 1})
 	expiring := mint(t, key, "ana", func(c *auth.Claims) { c.Expires = time.Now().Add(3 * time.Second) }) // it would be cut off a minute later
+	var mu sync.Mutex                                                                                     // guards shown, ends and asked
 	shown, ends := "", time.Time{}
 	asked := 0
 	var closed atomic.Bool
@@ -237,6 +239,8 @@ func TestTheSDKRenewsItsToken(t *testing.T) {
 			states <- s
 		},
 		Token: func(context.Context) (string, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			switch asked++; {
 			case asked == 1:
 				return expiring, nil
@@ -259,7 +263,10 @@ func TestTheSDKRenewsItsToken(t *testing.T) {
 		select {
 		case s := <-states:
 			phases = append(phases, s.Phase)
-			if late := time.Since(ends); s.Phase == node.Disconnected && (late < -100*time.Millisecond || late > 5*time.Second) {
+			mu.Lock()
+			late := time.Since(ends)
+			mu.Unlock()
+			if s.Phase == node.Disconnected && (late < -100*time.Millisecond || late > 5*time.Second) {
 				t.Errorf("disconnected (%v) %v after the time of the token that was shown last", s.Err, late)
 			}
 		case <-time.After(30 * time.Second):
