@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -24,9 +25,20 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 // recorder is an announcer that remembers.
-type recorder struct{ events []*nodev1.NodeEvent }
+type recorder struct {
+	mu     sync.Mutex
+	events []*nodev1.NodeEvent
+}
+
+func (r *recorder) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.events)
+}
 
 func (r *recorder) Announce(_ context.Context, events []*nodev1.NodeEvent) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.events = append(r.events, events...)
 }
 

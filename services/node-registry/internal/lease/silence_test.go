@@ -3,6 +3,8 @@ package lease_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,23 +20,46 @@ import (
 
 // gateways is a store whose gateways are silent as told, each with this many batches of connections.
 type gateways struct {
-	silent  []ids.GatewayID
-	batches int
-	fail    error
+	batches int // static
 
+	mu        sync.Mutex
+	silent    []ids.GatewayID
+	fail      error
 	vacated   map[ids.GatewayID]int
 	forgotten []ids.GatewayID
 }
 
-func (g *gateways) Silent(context.Context) ([]ids.GatewayID, error) { return g.silent, g.fail }
+// say makes gateways silent, or the store fail.
+func (g *gateways) say(fail error, silent ...ids.GatewayID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.silent, g.fail = silent, fail
+}
+
+// left returns what was done so far.
+func (g *gateways) left() (vacated map[ids.GatewayID]int, forgotten int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.vacated), len(g.forgotten)
+}
+
+func (g *gateways) Silent(context.Context) ([]ids.GatewayID, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.silent, g.fail
+}
 
 func (g *gateways) Vacate(_ context.Context, id ids.GatewayID, _ int) (store.Vacated, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.vacated[id]++
 	events := []*nodev1.NodeEvent{{UserId: string(id), Kind: nodev1.NodeEvent_KIND_OFFLINE}}
 	return store.Vacated{Events: events, More: g.vacated[id] < g.batches}, nil
 }
 
 func (g *gateways) Forget(_ context.Context, id ids.GatewayID) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	g.forgotten = append(g.forgotten, id)
 	g.silent = nil
 	return nil
@@ -65,12 +90,12 @@ func TestNodesOfASilentGatewayLeave(t *testing.T) {
 		g, said := &gateways{silent: []ids.GatewayID{"hangs"}, batches: 3}, &recorder{}
 		listen(t, g, said)
 		testkit.Advance(4 * time.Second)
-		if len(g.vacated) != 0 {
+		if vacated, _ := g.left(); len(vacated) != 0 {
 			t.Error("nodes leave before it is certain")
 		}
 		testkit.Advance(time.Second)
-		if g.vacated["hangs"] != 3 || len(said.events) != 3 || len(g.forgotten) != 1 {
-			t.Errorf("%d batches, %d announced, forgotten: %v", g.vacated["hangs"], len(said.events), g.forgotten)
+		if vacated, forgotten := g.left(); vacated["hangs"] != 3 || said.count() != 3 || forgotten != 1 {
+			t.Errorf("%v vacated, %d announced, %d forgotten", vacated, said.count(), forgotten)
 		}
 	})
 }
@@ -83,16 +108,16 @@ func TestAnOutageIsNoSilence(t *testing.T) {
 		listen(t, g, &recorder{})
 		for range 10 {
 			testkit.Advance(4 * time.Second)
-			g.fail = errors.New("away")
+			g.say(errors.New("away"), "a", "b")
 			testkit.Advance(time.Second)
-			g.fail = nil
+			g.say(nil, "a", "b")
 		}
-		g.silent = nil
+		g.say(nil)
 		testkit.Advance(time.Second)
-		g.silent = []ids.GatewayID{"a"}
+		g.say(nil, "a")
 		testkit.Advance(4 * time.Second)
-		if len(g.vacated) != 0 {
-			t.Errorf("nodes left: %v", g.vacated)
+		if vacated, _ := g.left(); len(vacated) != 0 {
+			t.Errorf("nodes left: %v", vacated)
 		}
 	})
 }

@@ -253,13 +253,15 @@ func TestProcessAndContext(t *testing.T) {
 	if err := syscall.Kill(n, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	soon, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	soon, cancel := context.WithTimeout(t.Context(), 2*time.Second) // half of it is in the pipe by then, however busy the machine is
 	defer cancel()
 	_, err = call(soon, find(t, listing, "echo"), `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
 	if f := failure(t, err); f.Outcome != tool.NotDelivered {
 		t.Errorf("half a line: %+v", f)
 	}
-	if got, err := call(t.Context(), pid, `{}`); err != nil || got.Text == first.Text {
+	later, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if got, err := call(later, pid, `{}`); err != nil || got.Text == first.Text {
 		t.Errorf("after the end of the process: %+v, %v", got, err)
 	}
 }
