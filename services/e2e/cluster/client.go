@@ -157,6 +157,25 @@ func (c *Client) Next() string {
 	return ""
 }
 
+// TryNext is Next for a socket that may end instead: ok is false then.
+func (c *Client) TryNext() (frame string, ok bool) {
+	c.t.Helper()
+	select {
+	case frame = <-c.frames:
+		return frame, true
+	case <-c.ended:
+		select {
+		case frame = <-c.frames:
+			return frame, true
+		default:
+			return "", false
+		}
+	case <-time.After(patience):
+		c.t.Fatal("neither a frame came nor the end")
+		return "", false
+	}
+}
+
 // Expect fails unless the next frame is exactly this.
 func (c *Client) Expect(frame string) {
 	c.t.Helper()

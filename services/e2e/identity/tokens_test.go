@@ -104,17 +104,18 @@ func refused(t *testing.T, g *cluster.Gateway, way, token string) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
+		hello, welcome := `{"type":"register"}`, `"success":true`
 		if path == "/ws/web" {
-			ws.Send(`{"type":"ping"}`)
-		} else {
-			ws.Send(`{"type":"register"}`)
+			hello, welcome = `{"type":"ping"}`, `"pong"`
 		}
-		select {
-		case <-ws.Done():
-			return ws.Ended() == 4003
-		case <-time.After(300 * time.Millisecond):
+		_ = ws.TrySend(websocket.MessageText, []byte(hello)) // it may have ended already
+		if frame, ok := ws.TryNext(); ok {
+			if !strings.Contains(frame, welcome) {
+				t.Errorf("%s: %s", way, frame)
+			}
 			return false
 		}
+		return ws.Ended() == 4003
 	}
 	body := ""
 	if method == http.MethodPost || method == http.MethodPut {
