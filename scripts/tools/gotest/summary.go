@@ -44,6 +44,7 @@ type broken struct {
 type packageRun struct {
 	output []event
 	failed map[string]bool
+	ended  map[string]bool // tests of which it is known how they ended
 }
 
 func newSummary(out io.Writer) *summary {
@@ -89,13 +90,14 @@ func (s *summary) line(line []byte) {
 func (s *summary) pkg(e event) *packageRun {
 	p := s.packages[e.Package]
 	if p == nil {
-		p = &packageRun{failed: map[string]bool{}}
+		p = &packageRun{failed: map[string]bool{}, ended: map[string]bool{}}
 		s.packages[e.Package] = p
 	}
 	return p
 }
 
 func (s *summary) endTest(e event) {
+	s.pkg(e).ended[e.Test] = true
 	switch e.Action {
 	case "pass":
 		s.passed++
@@ -119,7 +121,8 @@ func (p *packageRun) reason(test string) string {
 	return strings.Join(said, " ")
 }
 
-// endPackage prints the package's own lines, and those of its failed tests where it failed.
+// endPackage prints the package's own lines, and where it failed those of its tests that failed, or never ended: what a process says
+// that is killed for hanging is theirs.
 func (s *summary) endPackage(e event) {
 	p := s.pkg(e)
 	delete(s.packages, e.Package)
@@ -137,7 +140,7 @@ func (s *summary) endPackage(e event) {
 			s.servers[server]++
 		case o.Test == "" && (text == "PASS" || text == "FAIL"):
 			// The package's line says it again.
-		case e.Action == "fail" && (o.Test == "" || p.failed[o.Test]), o.Test == "" && isResult(text):
+		case e.Action == "fail" && (o.Test == "" || p.failed[o.Test] || !p.ended[o.Test]), o.Test == "" && isResult(text):
 			fmt.Fprint(s.out, o.Output)
 		}
 	}

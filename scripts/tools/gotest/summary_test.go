@@ -51,6 +51,24 @@ func mustLack(t *testing.T, out string, texts ...string) {
 	}
 }
 
+// What a process says that is killed while a test hangs shows where it hangs.
+func TestAHangingTestSpeaks(t *testing.T) {
+	t.Parallel()
+	out, s := summarise(t, `package x
+import ("os"; "syscall"; "testing")
+func TestGood(t *testing.T) { t.Log("good says") }
+func TestHangs(t *testing.T) {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGQUIT)
+	select {}
+}
+`)
+	mustHave(t, out, "SIGQUIT: quit", "TestHangs(")
+	mustLack(t, out, "good says")
+	if s.failed != 1 {
+		t.Error(s.failed)
+	}
+}
+
 func TestFailedTestsSpeakPassedOnesDoNot(t *testing.T) {
 	t.Parallel()
 	out, s := summarise(t, `package x
