@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/sse"
 )
@@ -57,21 +58,10 @@ func (p *Proxy) exchange(ctx context.Context, m *message) {
 			return
 		}
 		p.Logger.Debug("trying again", "method", m.method, "why", a.why)
-		if !sleep(ctx, pause) {
+		if !sleep.For(ctx, pause) {
 			return
 		}
 		pause = min(2*pause, 2*time.Second)
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/process/sleep"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/hecaton/internal/sse"
 )
@@ -66,7 +67,7 @@ func (p *Proxy) hear(ctx context.Context) {
 		if time.Since(began) > 10*time.Second {
 			pause = 100 * time.Millisecond
 		}
-		if !sleep(ctx, pause) {
+		if !sleep.For(ctx, pause) {
 			return
 		}
 	}
