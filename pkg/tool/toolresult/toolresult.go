@@ -37,7 +37,7 @@ func Parts(raw json.RawMessage) (parts [][]byte, success bool) {
 	if !ok {
 		return [][]byte{raw}, success
 	}
-	picture := inside(screenshot)
+	picture := jsonrpc.Inside(screenshot)
 	out := splice{own: make([]byte, 0, min(2*len(raw)+spare, 2*small))}
 	out.add("{")
 	jsonrpc.Members(raw, func(name, value []byte) {
@@ -125,31 +125,10 @@ func textsOf(content []byte) (texts [][]byte, ok bool) {
 		})
 		ok = ok && (jsonrpc.IsObject(part) || jsonrpc.IsNull(part)) && isText(kind) && isText(text)
 		if string(jsonrpc.Text(kind)) == "text" && len(texts) < maxTexts {
-			texts = append(texts, inside(text))
+			texts = append(texts, jsonrpc.Inside(text))
 		}
 	})
 	return texts, ok
 }
 
 func isText(raw []byte) bool { return jsonrpc.IsNull(raw) || raw[0] == '"' }
-
-// inside returns what stands between the quotes of a string; nothing for what is none.
-func inside(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	return raw[1 : len(raw)-1]
-}
-
-// prefix makes a base64 picture a data: URL; one that is a data: URL already has none. JPEG begins with FF D8 FF.
-func prefix(picture []byte) string {
-	switch {
-	case bytes.HasPrefix(picture, []byte("data:")):
-		return ""
-	case bytes.HasPrefix(picture, []byte("/9j/")), bytes.HasPrefix(picture, []byte(`\/9j\/`)):
-		return "data:image/jpeg;base64,"
-	case bytes.HasPrefix(picture, []byte("UklGR")):
-		return "data:image/webp;base64,"
-	}
-	return "data:image/png;base64,"
-}

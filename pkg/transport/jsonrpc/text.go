@@ -8,10 +8,7 @@ import (
 
 // Text returns the text of a validated JSON string, without copying where it has no escapes; nil for anything else.
 func Text(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	inner := raw[1 : len(raw)-1]
+	inner := Inside(raw)
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}
@@ -79,6 +76,15 @@ func rune4(b []byte) (r rune) {
 }
 
 const hex = "0123456789abcdef"
+
+// Inside returns what stands between the quotes of a JSON string, as it is written there; nothing for a value that is no string. It is a
+// part of raw.
+func Inside(raw []byte) []byte {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	return raw[1 : len(raw)-1]
+}
 
 // AppendString appends s as a JSON string on one line, as package encoding/json writes it, without the escapes that only
 // HTML needs. What is not UTF-8 becomes U+FFFD.

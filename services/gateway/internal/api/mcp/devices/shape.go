@@ -3,6 +3,7 @@ package devices
 import (
 	"bytes"
 
+	"github.com/hecaton-dev/hecaton/pkg/tool/toolresult"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 )
@@ -37,7 +38,7 @@ func shape(raw []byte) catalogue.Result {
 	members := append(make([][]byte, 0, len(rest)+8), []byte(`"content":[`))
 	inner := bytes.TrimSpace(content[1 : len(content)-1])
 	members = append(members, inner)
-	if picture := inside(screenshot); len(picture) > 0 {
+	if picture := jsonrpc.Inside(screenshot); len(picture) > 0 {
 		if len(inner) > 0 {
 			members = append(members, []byte(`,`))
 		}
@@ -90,23 +91,11 @@ func own(meta []byte) (b []byte) {
 
 // image is an image block: of base64, or of a data: URL. picture stands as it is written inside its quotes.
 func image(picture []byte) [][]byte {
-	kind := []byte("image/png")
+	kind := []byte(toolresult.MediaType(picture))
 	if rest, ok := bytes.CutPrefix(picture, []byte("data:")); ok {
 		if head, data, found := bytes.Cut(rest, []byte(";base64,")); found {
 			kind, picture = head, data
 		}
-	} else if bytes.HasPrefix(picture, []byte("/9j/")) || bytes.HasPrefix(picture, []byte(`\/9j\/`)) {
-		kind = []byte("image/jpeg")
-	} else if bytes.HasPrefix(picture, []byte("UklGR")) {
-		kind = []byte("image/webp")
 	}
 	return [][]byte{[]byte(`{"type":"image","mimeType":"`), kind, []byte(`","data":"`), picture, []byte(`"}`)}
-}
-
-// inside returns what stands between the quotes of a string; nothing for what is none.
-func inside(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	return raw[1 : len(raw)-1]
 }
