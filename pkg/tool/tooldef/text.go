@@ -23,7 +23,7 @@ func text(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return cut(s, limit-len("…")) + "…"
+	return Cut(s, limit-len("…")) + "…"
 }
 
 // line is [text] on one line.
@@ -35,8 +35,8 @@ func hides(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) || r >= 0xE0000 && r <= 0xE0FFF
 }
 
-// cut returns at most limit bytes of a text, never half a character.
-func cut(s string, limit int) string {
+// Cut returns at most limit bytes of a text, never half a character.
+func Cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
@@ -46,11 +46,16 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
+// Clean returns a text as every part behind a tool can take it: valid UTF-8 without NUL, which PostgreSQL stores in no text.
+func Clean(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
 // Quote returns at most limit bytes of a text in quotation marks that nothing in it closes, on one line.
 func Quote(s string, limit int) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+	s = Clean(s)
 	if len(s) <= limit {
 		return strconv.Quote(s)
 	}
-	return strconv.Quote(cut(s, limit)) + " [cut]"
+	return strconv.Quote(Cut(s, limit)) + " [cut]"
 }

@@ -2,30 +2,18 @@ package tool
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 )
 
-// CleanText returns text as every part behind a tool can take it: valid UTF-8 without NUL, which PostgreSQL stores in no
-// text.
-func CleanText(text string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
-}
+// CleanText is [tooldef.Clean].
+func CleanText(text string) string { return tooldef.Clean(text) }
 
 // Quote is [tooldef.Quote].
 func Quote(text string, limit int) string { return tooldef.Quote(text, limit) }
 
-// Cut returns at most limit bytes of text, never half a character.
-func Cut(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	for limit > 0 && !utf8.RuneStart(text[limit]) {
-		limit--
-	}
-	return text[:limit]
-}
+// Cut is [tooldef.Cut].
+func Cut(text string, limit int) string { return tooldef.Cut(text, limit) }
 
 // FirstWords returns the beginning of a text on one line: at most limit bytes, cut between words where it can be.
 func FirstWords(text string, limit int) string {
