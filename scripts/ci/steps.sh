@@ -34,10 +34,20 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# room refuses to begin where the disk would be full on the way: tests fail then far from the cause.
+room() { # room <GiB>
+  local free
+  free=$(($(df --output=avail -k . | tail -n 1) >> 20))
+  [ "$free" -ge "$1" ] && return
+  echo "$free GiB of the disk are free, of $1 that the steps need: go clean -cache gives back what Go built before"
+  return 1
+}
+
 # machine installs what the steps need, starts the engine and builds the images.
 machine() {
   local packages=(redis-server postgresql chromium python3-websockets xvfb scrot shellcheck gcc libc6-dev curl openssl prometheus bubblewrap)
   command -v node >/dev/null || packages+=(nodejs)
+  step 'room on the disk' room 12
   step 'install' scripts/ci/install.sh "${packages[@]}"
   step 'Docker engine' scripts/ci/engine.sh start
   step 'images' scripts/ci/images.sh
