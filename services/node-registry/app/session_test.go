@@ -69,6 +69,16 @@ func (s *sessions) resolve(session, preferred string, kind nodev1.NodeType, want
 	}
 }
 
+// described asks for the node of a session itself.
+func (s *sessions) described(session string) *nodev1.ResolveNodeResponse {
+	s.Helper()
+	res, err := s.ResolveNode(s.Context(), &nodev1.ResolveNodeRequest{UserId: s.user, SessionId: session, Describe: true})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return res
+}
+
 func (s *sessions) get(session string, kind nodev1.NodeType) *nodev1.GetSessionResponse {
 	s.Helper()
 	res, err := s.GetSession(s.Context(), &nodev1.GetSessionRequest{UserId: s.user, SessionId: session, NodeType: kind})
@@ -92,6 +102,26 @@ func TestWhichNode(t *testing.T) {
 			s.resolve("s", "", anyType, resolved{})
 			s.resolve("", "", anyType, resolved{})
 			s.resolve("s", "never", anyType, resolved{})
+		},
+		"described": func(s *sessions) {
+			if got := s.described("s"); got.GetNode() != nil {
+				s.Errorf("there is no node, and it is described as %v", got)
+			}
+			s.connect("a", extension, isOnline)
+			for _, when := range []string{"bound by this question", "bound before"} {
+				if got := s.described("s"); !got.GetBound() || got.GetNode().GetEpoch() != s.epochs["a"] || !got.GetNode().GetIsConnected() {
+					s.Errorf("%s: %v", when, got)
+				}
+			}
+			s.connect("b", extension, isOnline)
+			s.bind("s", "b")
+			if got := s.described("s"); got.GetNode().GetInfo().GetNodeId() != "b" || got.GetNode().GetEpoch() != s.epochs["b"] {
+				s.Errorf("after another binding: %v", got)
+			}
+			s.leave("b")
+			if got := s.described("s"); got.GetNodeId() != "b" || got.GetNode().GetIsConnected() || got.GetNode().GetInfo().GetNodeType() != extension {
+				s.Errorf("after the node left: %v", got)
+			}
 		},
 		"one node is bound": func(s *sessions) {
 			s.connect("a", extension, isOnline)

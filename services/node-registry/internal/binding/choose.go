@@ -11,6 +11,8 @@ type Choice struct {
 	Node ids.NodeID
 	// Bound tells whether the session is bound to Node now.
 	Bound bool
+	// Described is what is known of Node, where that was asked for; nil where it is not known.
+	Described *nodev1.Node
 	// Selection are the nodes among which somebody has to choose; empty where there are none.
 	Selection []*nodev1.Node
 }

@@ -13,6 +13,8 @@ import (
 type Sessions interface {
 	// Session reads a session; one that is in use lives on.
 	Session(ctx context.Context, user ids.UserID, session ids.SessionID, inUse bool) (store.Session, error)
+	// SessionAndNodes reads the live nodes, too, first connected first.
+	SessionAndNodes(ctx context.Context, user ids.UserID, session ids.SessionID, inUse bool) (store.Session, []*nodev1.Node, error)
 	// Load returns those of the nodes that are live still, first connected first.
 	Load(ctx context.Context, user ids.UserID, live []ids.NodeID) ([]*nodev1.Node, error)
 	// Nodes returns the live nodes, first connected first.
@@ -38,6 +40,8 @@ type Query struct {
 	Preferred ids.NodeID
 	// Type where unspecified is any.
 	Type nodev1.NodeType
+	// Describe asks for what is known of the node of a session, too.
+	Describe bool
 }
 
 // Resolve picks the node of a call, and binds an unbound session to it.
@@ -48,6 +52,9 @@ func (r *Resolver) Resolve(ctx context.Context, q Query) (Choice, error) {
 			return Choice{}, err
 		}
 		return choose(live, q), nil
+	}
+	if q.Describe {
+		return r.resolveDescribed(ctx, q)
 	}
 	session, err := r.sessions.Session(ctx, q.User, q.Session, true)
 	if err != nil {
@@ -60,6 +67,27 @@ func (r *Resolver) Resolve(ctx context.Context, q Query) (Choice, error) {
 	if err != nil {
 		return Choice{}, err
 	}
+	return r.settle(ctx, q, session, live)
+}
+
+// resolveDescribed is Resolve for a session whose node is to be described, too.
+func (r *Resolver) resolveDescribed(ctx context.Context, q Query) (Choice, error) {
+	session, live, err := r.sessions.SessionAndNodes(ctx, q.User, q.Session, true)
+	if err != nil {
+		return Choice{}, err
+	}
+	if session.Bound != "" && fits(session.Last, q.Type) {
+		return Choice{Node: session.Bound, Bound: true, Described: current(session.Last, live)}, nil
+	}
+	choice, err := r.settle(ctx, q, session, live)
+	if i := slices.IndexFunc(live, func(n *nodev1.Node) bool { return n.GetInfo().GetNodeId() == string(choice.Node) }); err == nil && i >= 0 {
+		choice.Described = live[i]
+	}
+	return choice, err
+}
+
+// settle chooses for a session that is not bound for this type, and binds one that is not bound at all.
+func (r *Resolver) settle(ctx context.Context, q Query, session store.Session, live []*nodev1.Node) (Choice, error) {
 	choice := choose(live, q)
 	if choice.Node == "" || session.Bound != "" {
 		return choice, nil
@@ -93,11 +121,7 @@ type State struct {
 // Get reports a session without changing anything. Where the bound node is known not to be of the type asked for, the
 // session is not bound for that type.
 func (r *Resolver) Get(ctx context.Context, user ids.UserID, id ids.SessionID, want nodev1.NodeType) (State, error) {
-	session, err := r.sessions.Session(ctx, user, id, false)
-	if err != nil {
-		return State{}, err
-	}
-	live, err := r.sessions.Load(ctx, user, session.Live)
+	session, live, err := r.sessions.SessionAndNodes(ctx, user, id, false)
 	if err != nil {
 		return State{}, err
 	}

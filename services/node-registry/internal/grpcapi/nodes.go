@@ -111,6 +111,7 @@ func (s *Server) ResolveNode(ctx context.Context, req *nodev1.ResolveNodeRequest
 		Session:   ids.SessionID(req.GetSessionId()),
 		Preferred: ids.NodeID(req.GetPreferredNodeId()),
 		Type:      req.GetNodeType(),
+		Describe:  req.GetDescribe(),
 	})
 	if err != nil {
 		return nil, err
@@ -120,6 +121,7 @@ func (s *Server) ResolveNode(ctx context.Context, req *nodev1.ResolveNodeRequest
 		Bound:             choice.Bound,
 		RequiresSelection: len(choice.Selection) > 0,
 		AvailableNodes:    choice.Selection,
+		Node:              choice.Described,
 	}, nil
 }
 

@@ -67,6 +67,7 @@ func TestContract(t *testing.T) {
 		"broken neighbour":            testBrokenNeighbour,
 		"large batch":                 testLargeBatch,
 		"everything has an end":       testEverythingHasAnEnd,
+		"nodes that were there":       testNodesThatWereThere,
 		"expired entry left behind":   testExpiredEntryLeftBehind,
 		"first connected comes first": testOrder,
 		"tools":                       testTools,

@@ -21,29 +21,51 @@ type Session struct {
 // Session reads a session. One that is in use lives on for a whole SessionTTL.
 func (s *Store) Session(ctx context.Context, user ids.UserID, id ids.SessionID, inUse bool) (Session, error) {
 	const doing = "read a session"
+	reply, err := s.run(ctx, s.sessionCall(user, id, inUse))
+	if err != nil {
+		return Session{}, failure(ctx, doing, err)
+	}
+	session, err := sessionOf(reply)
+	return session, failure(ctx, doing, err)
+}
+
+// SessionAndNodes reads a session as Session does, and returns the live nodes, too, first connected first.
+func (s *Store) SessionAndNodes(ctx context.Context, user ids.UserID, id ids.SessionID, inUse bool) (Session, []*nodev1.Node, error) {
+	const doing = "read a session"
+	reply, read, err := s.runAndRead(ctx, user, s.sessionCall(user, id, inUse))
+	if err != nil {
+		return Session{}, nil, failure(ctx, doing, err)
+	}
+	session, err := sessionOf(reply)
+	if err != nil {
+		return Session{}, nil, failure(ctx, doing, err)
+	}
+	s.expect(user, session.Live)
+	nodes, err := s.load(ctx, user, session.Live, read)
+	return session, nodes, err
+}
+
+func (s *Store) sessionCall(user ids.UserID, id ids.SessionID, inUse bool) call {
 	keys, ttl := keysOf(user), int64(0)
 	if inUse {
 		ttl = ms(s.rules.SessionTTL)
 	}
-	reply, err := s.run(ctx, call{
-		script: sessionScript, keys: []string{keys.session(id), keys.nodes(), keys.last()}, args: []any{ttl},
-	})
-	if err != nil {
-		return Session{}, failure(ctx, doing, err)
-	}
-	session, entry := Session{Bound: ids.NodeID(reply.text())}, reply.text()
+	return call{script: sessionScript, keys: []string{keys.session(id), keys.nodes(), keys.last()}, args: []any{ttl}}
+}
+
+func sessionOf(reply *reply) (session Session, err error) {
+	session.Bound = ids.NodeID(reply.text())
+	entry := reply.text()
 	for reply.more() {
 		session.Live = append(session.Live, ids.NodeID(reply.text()))
 	}
 	if reply.err != nil {
-		return Session{}, failure(ctx, doing, reply.err)
+		return Session{}, reply.err
 	}
 	if session.Bound != "" {
-		if session.Last, err = goneNode(session.Bound, entry, time.Time{}); err != nil {
-			return Session{}, failure(ctx, doing, err)
-		}
+		session.Last, err = goneNode(session.Bound, entry, time.Time{})
 	}
-	return session, nil
+	return session, err
 }
 
 // Bind ties a session to a node, whatever it was bound to, and returns what is known of the node, as of one that is not

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/hecaton-dev/hecaton/pkg/ids"
 )
 
 // Rules are the numbers of presence.
@@ -34,12 +37,15 @@ const (
 	seenFor = 90 * 24 * time.Hour
 	// goneKept bounds the nodes of one user that are remembered while they are gone.
 	goneKept = 16
+	// likelyUsers bounds the users of whom is remembered which nodes they had.
+	likelyUsers = 16 << 10
 )
 
-// Store is presence in Redis. It is safe for concurrent use and keeps no state of its own.
+// Store is presence in Redis. It is safe for concurrent use, and keeps no state of its own but guesses, which Redis confirms.
 type Store struct {
 	client redis.UniversalClient
 	rules  Rules
+	likely *lru.Cache[ids.UserID, []ids.NodeID] // the live nodes of users, as they were when these were asked for last
 }
 
 // Validate reports what cannot work.
@@ -59,7 +65,11 @@ func New(client redis.UniversalClient, rules Rules) (*Store, error) {
 	if err := rules.Validate(); err != nil {
 		return nil, err
 	}
-	return &Store{client: client, rules: rules}, nil
+	likely, err := lru.New[ids.UserID, []ids.NodeID](likelyUsers)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{client: client, rules: rules, likely: likely}, nil
 }
 
 // Ping fails where Redis cannot be used now.

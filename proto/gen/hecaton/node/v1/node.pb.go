@@ -1550,8 +1550,10 @@ type ResolveNodeRequest struct {
 	// Bound when the session is not bound yet and this node is connected.
 	PreferredNodeId string   `protobuf:"bytes,3,opt,name=preferred_node_id,json=preferredNodeId,proto3" json:"preferred_node_id,omitempty"`
 	NodeType        NodeType `protobuf:"varint,4,opt,name=node_type,json=nodeType,proto3,enum=hecaton.node.v1.NodeType" json:"node_type,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Asks for the node of a session itself, beside its id.
+	Describe      bool `protobuf:"varint,5,opt,name=describe,proto3" json:"describe,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ResolveNodeRequest) Reset() {
@@ -1612,6 +1614,13 @@ func (x *ResolveNodeRequest) GetNodeType() NodeType {
 	return NodeType_NODE_TYPE_UNSPECIFIED
 }
 
+func (x *ResolveNodeRequest) GetDescribe() bool {
+	if x != nil {
+		return x.Describe
+	}
+	return false
+}
+
 type ResolveNodeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty where none can be chosen: then requires_selection tells whether there were several or none.
@@ -1619,7 +1628,9 @@ type ResolveNodeResponse struct {
 	RequiresSelection bool    `protobuf:"varint,2,opt,name=requires_selection,json=requiresSelection,proto3" json:"requires_selection,omitempty"`
 	AvailableNodes    []*Node `protobuf:"bytes,3,rep,name=available_nodes,json=availableNodes,proto3" json:"available_nodes,omitempty"`
 	// Whether the session is (now) bound to node_id.
-	Bound         bool `protobuf:"varint,4,opt,name=bound,proto3" json:"bound,omitempty"`
+	Bound bool `protobuf:"varint,4,opt,name=bound,proto3" json:"bound,omitempty"`
+	// The node as it is now, where the request asks for it; unset where it went a moment ago.
+	Node          *Node `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1680,6 +1691,13 @@ func (x *ResolveNodeResponse) GetBound() bool {
 		return x.Bound
 	}
 	return false
+}
+
+func (x *ResolveNodeResponse) GetNode() *Node {
+	if x != nil {
+		return x.Node
+	}
+	return nil
 }
 
 type WatchNodesRequest struct {
@@ -2577,18 +2595,20 @@ const file_hecaton_node_v1_node_proto_rawDesc = "" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12)\n" +
 	"\x04node\x18\x02 \x01(\v2\x15.hecaton.node.v1.NodeR\x04node\x12-\n" +
 	"\x12requires_selection\x18\x03 \x01(\bR\x11requiresSelection\x12>\n" +
-	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"\xb0\x01\n" +
+	"\x0favailable_nodes\x18\x04 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\"\xcc\x01\n" +
 	"\x12ResolveNodeRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x12*\n" +
 	"\x11preferred_node_id\x18\x03 \x01(\tR\x0fpreferredNodeId\x126\n" +
-	"\tnode_type\x18\x04 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\"\xb3\x01\n" +
+	"\tnode_type\x18\x04 \x01(\x0e2\x19.hecaton.node.v1.NodeTypeR\bnodeType\x12\x1a\n" +
+	"\bdescribe\x18\x05 \x01(\bR\bdescribe\"\xde\x01\n" +
 	"\x13ResolveNodeResponse\x12\x17\n" +
 	"\anode_id\x18\x01 \x01(\tR\x06nodeId\x12-\n" +
 	"\x12requires_selection\x18\x02 \x01(\bR\x11requiresSelection\x12>\n" +
 	"\x0favailable_nodes\x18\x03 \x03(\v2\x15.hecaton.node.v1.NodeR\x0eavailableNodes\x12\x14\n" +
-	"\x05bound\x18\x04 \x01(\bR\x05bound\",\n" +
+	"\x05bound\x18\x04 \x01(\bR\x05bound\x12)\n" +
+	"\x04node\x18\x05 \x01(\v2\x15.hecaton.node.v1.NodeR\x04node\",\n" +
 	"\x11WatchNodesRequest\x12\x17\n" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\"F\n" +
 	"\x12WatchNodesResponse\x120\n" +
@@ -2763,47 +2783,48 @@ var file_hecaton_node_v1_node_proto_depIdxs = []int32{
 	6,  // 20: hecaton.node.v1.GetSessionResponse.available_nodes:type_name -> hecaton.node.v1.Node
 	0,  // 21: hecaton.node.v1.ResolveNodeRequest.node_type:type_name -> hecaton.node.v1.NodeType
 	6,  // 22: hecaton.node.v1.ResolveNodeResponse.available_nodes:type_name -> hecaton.node.v1.Node
-	29, // 23: hecaton.node.v1.WatchNodesResponse.event:type_name -> hecaton.node.v1.NodeEvent
-	4,  // 24: hecaton.node.v1.NodeEvent.kind:type_name -> hecaton.node.v1.NodeEvent.Kind
-	6,  // 25: hecaton.node.v1.NodeEvent.node:type_name -> hecaton.node.v1.Node
-	41, // 26: hecaton.node.v1.NodeEvent.at:type_name -> google.protobuf.Timestamp
-	30, // 27: hecaton.node.v1.ReportGatewayRequest.stats:type_name -> hecaton.node.v1.GatewayStats
-	42, // 28: hecaton.node.v1.ReportGatewayRequest.ttl:type_name -> google.protobuf.Duration
-	30, // 29: hecaton.node.v1.GetStatsResponse.total:type_name -> hecaton.node.v1.GatewayStats
-	42, // 30: hecaton.node.v1.ShareUseRequest.ttl:type_name -> google.protobuf.Duration
-	36, // 31: hecaton.node.v1.ShareUseRequest.users:type_name -> hecaton.node.v1.UserUse
-	37, // 32: hecaton.node.v1.UserUse.spent:type_name -> hecaton.node.v1.Spent
-	38, // 33: hecaton.node.v1.UserUse.places:type_name -> hecaton.node.v1.Places
-	40, // 34: hecaton.node.v1.ShareUseResponse.users:type_name -> hecaton.node.v1.UserShare
-	8,  // 35: hecaton.node.v1.NodeRegistryService.Register:input_type -> hecaton.node.v1.RegisterRequest
-	12, // 36: hecaton.node.v1.NodeRegistryService.Heartbeat:input_type -> hecaton.node.v1.HeartbeatRequest
-	15, // 37: hecaton.node.v1.NodeRegistryService.Deregister:input_type -> hecaton.node.v1.DeregisterRequest
-	17, // 38: hecaton.node.v1.NodeRegistryService.ListNodes:input_type -> hecaton.node.v1.ListNodesRequest
-	19, // 39: hecaton.node.v1.NodeRegistryService.GetTools:input_type -> hecaton.node.v1.GetToolsRequest
-	21, // 40: hecaton.node.v1.NodeRegistryService.BindSession:input_type -> hecaton.node.v1.BindSessionRequest
-	23, // 41: hecaton.node.v1.NodeRegistryService.GetSession:input_type -> hecaton.node.v1.GetSessionRequest
-	25, // 42: hecaton.node.v1.NodeRegistryService.ResolveNode:input_type -> hecaton.node.v1.ResolveNodeRequest
-	27, // 43: hecaton.node.v1.NodeRegistryService.WatchNodes:input_type -> hecaton.node.v1.WatchNodesRequest
-	31, // 44: hecaton.node.v1.NodeRegistryService.ReportGateway:input_type -> hecaton.node.v1.ReportGatewayRequest
-	33, // 45: hecaton.node.v1.NodeRegistryService.GetStats:input_type -> hecaton.node.v1.GetStatsRequest
-	35, // 46: hecaton.node.v1.NodeRegistryService.ShareUse:input_type -> hecaton.node.v1.ShareUseRequest
-	9,  // 47: hecaton.node.v1.NodeRegistryService.Register:output_type -> hecaton.node.v1.RegisterResponse
-	13, // 48: hecaton.node.v1.NodeRegistryService.Heartbeat:output_type -> hecaton.node.v1.HeartbeatResponse
-	16, // 49: hecaton.node.v1.NodeRegistryService.Deregister:output_type -> hecaton.node.v1.DeregisterResponse
-	18, // 50: hecaton.node.v1.NodeRegistryService.ListNodes:output_type -> hecaton.node.v1.ListNodesResponse
-	20, // 51: hecaton.node.v1.NodeRegistryService.GetTools:output_type -> hecaton.node.v1.GetToolsResponse
-	22, // 52: hecaton.node.v1.NodeRegistryService.BindSession:output_type -> hecaton.node.v1.BindSessionResponse
-	24, // 53: hecaton.node.v1.NodeRegistryService.GetSession:output_type -> hecaton.node.v1.GetSessionResponse
-	26, // 54: hecaton.node.v1.NodeRegistryService.ResolveNode:output_type -> hecaton.node.v1.ResolveNodeResponse
-	28, // 55: hecaton.node.v1.NodeRegistryService.WatchNodes:output_type -> hecaton.node.v1.WatchNodesResponse
-	32, // 56: hecaton.node.v1.NodeRegistryService.ReportGateway:output_type -> hecaton.node.v1.ReportGatewayResponse
-	34, // 57: hecaton.node.v1.NodeRegistryService.GetStats:output_type -> hecaton.node.v1.GetStatsResponse
-	39, // 58: hecaton.node.v1.NodeRegistryService.ShareUse:output_type -> hecaton.node.v1.ShareUseResponse
-	47, // [47:59] is the sub-list for method output_type
-	35, // [35:47] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	6,  // 23: hecaton.node.v1.ResolveNodeResponse.node:type_name -> hecaton.node.v1.Node
+	29, // 24: hecaton.node.v1.WatchNodesResponse.event:type_name -> hecaton.node.v1.NodeEvent
+	4,  // 25: hecaton.node.v1.NodeEvent.kind:type_name -> hecaton.node.v1.NodeEvent.Kind
+	6,  // 26: hecaton.node.v1.NodeEvent.node:type_name -> hecaton.node.v1.Node
+	41, // 27: hecaton.node.v1.NodeEvent.at:type_name -> google.protobuf.Timestamp
+	30, // 28: hecaton.node.v1.ReportGatewayRequest.stats:type_name -> hecaton.node.v1.GatewayStats
+	42, // 29: hecaton.node.v1.ReportGatewayRequest.ttl:type_name -> google.protobuf.Duration
+	30, // 30: hecaton.node.v1.GetStatsResponse.total:type_name -> hecaton.node.v1.GatewayStats
+	42, // 31: hecaton.node.v1.ShareUseRequest.ttl:type_name -> google.protobuf.Duration
+	36, // 32: hecaton.node.v1.ShareUseRequest.users:type_name -> hecaton.node.v1.UserUse
+	37, // 33: hecaton.node.v1.UserUse.spent:type_name -> hecaton.node.v1.Spent
+	38, // 34: hecaton.node.v1.UserUse.places:type_name -> hecaton.node.v1.Places
+	40, // 35: hecaton.node.v1.ShareUseResponse.users:type_name -> hecaton.node.v1.UserShare
+	8,  // 36: hecaton.node.v1.NodeRegistryService.Register:input_type -> hecaton.node.v1.RegisterRequest
+	12, // 37: hecaton.node.v1.NodeRegistryService.Heartbeat:input_type -> hecaton.node.v1.HeartbeatRequest
+	15, // 38: hecaton.node.v1.NodeRegistryService.Deregister:input_type -> hecaton.node.v1.DeregisterRequest
+	17, // 39: hecaton.node.v1.NodeRegistryService.ListNodes:input_type -> hecaton.node.v1.ListNodesRequest
+	19, // 40: hecaton.node.v1.NodeRegistryService.GetTools:input_type -> hecaton.node.v1.GetToolsRequest
+	21, // 41: hecaton.node.v1.NodeRegistryService.BindSession:input_type -> hecaton.node.v1.BindSessionRequest
+	23, // 42: hecaton.node.v1.NodeRegistryService.GetSession:input_type -> hecaton.node.v1.GetSessionRequest
+	25, // 43: hecaton.node.v1.NodeRegistryService.ResolveNode:input_type -> hecaton.node.v1.ResolveNodeRequest
+	27, // 44: hecaton.node.v1.NodeRegistryService.WatchNodes:input_type -> hecaton.node.v1.WatchNodesRequest
+	31, // 45: hecaton.node.v1.NodeRegistryService.ReportGateway:input_type -> hecaton.node.v1.ReportGatewayRequest
+	33, // 46: hecaton.node.v1.NodeRegistryService.GetStats:input_type -> hecaton.node.v1.GetStatsRequest
+	35, // 47: hecaton.node.v1.NodeRegistryService.ShareUse:input_type -> hecaton.node.v1.ShareUseRequest
+	9,  // 48: hecaton.node.v1.NodeRegistryService.Register:output_type -> hecaton.node.v1.RegisterResponse
+	13, // 49: hecaton.node.v1.NodeRegistryService.Heartbeat:output_type -> hecaton.node.v1.HeartbeatResponse
+	16, // 50: hecaton.node.v1.NodeRegistryService.Deregister:output_type -> hecaton.node.v1.DeregisterResponse
+	18, // 51: hecaton.node.v1.NodeRegistryService.ListNodes:output_type -> hecaton.node.v1.ListNodesResponse
+	20, // 52: hecaton.node.v1.NodeRegistryService.GetTools:output_type -> hecaton.node.v1.GetToolsResponse
+	22, // 53: hecaton.node.v1.NodeRegistryService.BindSession:output_type -> hecaton.node.v1.BindSessionResponse
+	24, // 54: hecaton.node.v1.NodeRegistryService.GetSession:output_type -> hecaton.node.v1.GetSessionResponse
+	26, // 55: hecaton.node.v1.NodeRegistryService.ResolveNode:output_type -> hecaton.node.v1.ResolveNodeResponse
+	28, // 56: hecaton.node.v1.NodeRegistryService.WatchNodes:output_type -> hecaton.node.v1.WatchNodesResponse
+	32, // 57: hecaton.node.v1.NodeRegistryService.ReportGateway:output_type -> hecaton.node.v1.ReportGatewayResponse
+	34, // 58: hecaton.node.v1.NodeRegistryService.GetStats:output_type -> hecaton.node.v1.GetStatsResponse
+	39, // 59: hecaton.node.v1.NodeRegistryService.ShareUse:output_type -> hecaton.node.v1.ShareUseResponse
+	48, // [48:60] is the sub-list for method output_type
+	36, // [36:48] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_node_v1_node_proto_init() }

@@ -3,7 +3,6 @@ package toolapi
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -26,33 +25,21 @@ func (s *Service) ResolveNode(ctx context.Context, req *toolv1.ResolveNodeReques
 	if req.GetDryRun() && req.GetSessionId() != "" {
 		return s.preview(ctx, req)
 	}
-	// Most sessions are bound: what the answer says about their node is asked for at the same time.
-	ctx, cancel := context.WithCancel(ctx)
-	var session *nodev1.GetSessionResponse
-	var lookup sync.WaitGroup
-	defer lookup.Wait()
-	defer cancel()
-	if req.GetSessionId() != "" {
-		lookup.Go(func() { session, _ = s.Presence.Session(ctx, sessionOf(req)) }) // after a failure, describe asks again
-	}
 	choice, err := s.Presence.Resolve(ctx, &nodev1.ResolveNodeRequest{
 		UserId: req.GetUserId(), SessionId: req.GetSessionId(), PreferredNodeId: req.GetPreferredNodeId(), NodeType: req.GetNodeType(),
+		Describe: true,
 	})
 	if err != nil {
 		return nil, err
 	}
 	resp := &toolv1.ResolveNodeResponse{RequiresSelection: choice.GetRequiresSelection(), AvailableNodes: choice.GetAvailableNodes()}
-	if choice.GetNodeId() == "" {
-		return resp, nil
+	switch {
+	case choice.GetNodeId() == "":
+	case choice.GetNode().GetInfo().GetNodeId() == choice.GetNodeId():
+		resp.Node = choice.GetNode()
+	default:
+		resp.Node, err = s.describe(ctx, req, choice)
 	}
-	if choice.GetBound() {
-		lookup.Wait()
-		if n := session.GetNode(); n.GetInfo().GetNodeId() == choice.GetNodeId() {
-			resp.Node = n
-			return resp, nil
-		}
-	}
-	resp.Node, err = s.describe(ctx, req, choice)
 	return resp, err
 }
 
