@@ -60,6 +60,8 @@ const (
 	FileNotFound    Reason = "FILE_NOT_FOUND"
 	NodeNotFound    Reason = "NODE_NOT_FOUND"
 	TokenNotFound   Reason = "TOKEN_NOT_FOUND"
+
+	ApprovalNotFound Reason = "APPROVAL_NOT_FOUND"
 )
 
 // The state of what the request names does not allow it:

@@ -43,6 +43,7 @@ var table = map[Reason]row{
 	ToolNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such tool"},
 	FileNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such file"},
 	TokenNotFound:      {Refused, http.StatusNotFound, codes.NotFound, "No such token"},
+	ApprovalNotFound:   {Refused, http.StatusNotFound, codes.NotFound, "No such approval"},
 	NodeNotFound:       {Refused, http.StatusNotFound, codes.NotFound, "No such node"},
 	RunActive:          {Refused, http.StatusConflict, codes.Aborted, "The session has an active run"},
 	Interrupted:        {Refused, http.StatusConflict, codes.Aborted, "The session is waiting for a decision"},

@@ -21,17 +21,17 @@ func (s Service) Bus() Bus {
 		const reply, intake, peer = "hecaton.reply.*.*", "hecaton.intake.*.*", "hecaton.peer.*"
 		const gateways, gateway = "hecaton.gateway", "hecaton.gateway.*"
 		const web, topic = "hecaton.web.*", "hecaton.topic.*.*"
-		const events, revoked = "hecaton.event.node.*", "hecaton.revoked.*"
+		const events, revoked, approvals = "hecaton.event.node.*", "hecaton.revoked.*", "hecaton.approvals.*"
 		return Bus{
 			Publish:   []string{node + "call", node + "control", gateways, gateway, reply, intake, peer, web, topic, inbox},
-			Subscribe: []string{node + "call holder", node + "control", gateways, gateway, reply, intake, peer, web, topic, events, revoked, inbox},
+			Subscribe: []string{node + "call holder", node + "control", gateways, gateway, reply, intake, peer, web, topic, events, revoked, approvals, inbox},
 		}
 	case NodeRegistry:
 		events := []string{"hecaton.event.node.*"}
 		return Bus{Publish: events, Subscribe: events}
 	case AgentOrchestrator:
 		runs := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*"}
-		return Bus{Publish: append([]string{"hecaton.revoked.*"}, runs...), Subscribe: runs}
+		return Bus{Publish: append([]string{"hecaton.revoked.*", "hecaton.approvals.*"}, runs...), Subscribe: runs}
 	}
 	return Bus{}
 }

@@ -141,6 +141,21 @@ func ParseRevoked(subject string) (token string, err error) {
 	return Untoken(strings.TrimPrefix(subject, revokedPrefix))
 }
 
+// ApprovalsSubject tells every gateway that something of a user's approvals has changed: the settings, or a call that waited was
+// decided.
+func ApprovalsSubject(user ids.UserID) string { return approvalsPrefix + Token(string(user)) }
+
+const approvalsPrefix = root + "approvals."
+
+// AllApprovals matches [ApprovalsSubject] of every user.
+const AllApprovals = approvalsPrefix + "*"
+
+// ParseApprovals reverses [ApprovalsSubject].
+func ParseApprovals(subject string) (ids.UserID, error) {
+	user, err := Untoken(strings.TrimPrefix(subject, approvalsPrefix))
+	return ids.UserID(user), err
+}
+
 const escape = '='
 
 // Token escapes an id into one NATS token, reversibly: bytes outside [A-Za-z0-9_-] become '=' and two hex digits.

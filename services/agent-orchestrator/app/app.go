@@ -16,6 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolclient"
 	"github.com/hecaton-dev/hecaton/pkg/transport/bus"
 	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/admission"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
@@ -66,6 +67,7 @@ type App struct {
 	oauth     *oauth.Source
 	sources   []tool.Source
 	allowlist *allowlist.Resolver
+	admitter  *admission.Admitter
 	toolbox   *toolbox.Server
 	model     *llm.Client
 	offline   *offlineServer // nil where another model is configured

@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/transport/rpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/admission"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/usertoken"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
@@ -19,7 +20,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		return nil, err
 	}
 	a.api, err = grpcapi.New(grpcapi.Options{
-		Engine: a.engine, Sessions: a.store, Settings: a.store, Allowlist: a.allowlist, Files: a.files, Live: a.live, Version: a.version, Logger: a.log,
+		Engine: a.engine, Sessions: a.store, Settings: a.store, Allowlist: a.allowlist, Approvals: a.admitter, Files: a.files, Live: a.live, Version: a.version, Logger: a.log,
 	})
 	if err != nil {
 		return nil, err
@@ -42,6 +43,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		agentv1.RegisterWorkspaceServiceServer(s, files)
 		agentv1.RegisterNameServiceServer(s, &grpcapi.Names{Store: a.store})
 		agentv1.RegisterTokenServiceServer(s, tokens)
+		agentv1.RegisterApprovalServiceServer(s, &admission.Server{Admitter: a.admitter})
 	}
 	if a.listener != nil {
 		a.grpc, err = rpc.On(a.listener, register, opts...)

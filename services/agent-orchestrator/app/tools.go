@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/hecaton-dev/hecaton/pkg/tool/toolclient"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/admission"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
@@ -62,8 +63,11 @@ func (a *App) openSources(ctx context.Context) (err error) {
 	if a.allowlist, err = allowlist.New(allowlist.Options{Nodes: a.tools, Servers: servers}); err != nil {
 		return err
 	}
+	if a.admitter, err = admission.New(admission.Options{Store: a.store, Bus: a.bus, Logger: a.log}); err != nil {
+		return err
+	}
 	a.toolbox, err = toolbox.New(toolbox.Options{
-		Store: a.store, Box: a.box, Guard: a.guard, MCP: servers, OAuth: a.oauth, Gateways: a.tools, Stdio: a.cfg.MCPStdio,
+		Store: a.store, Box: a.box, Guard: a.guard, MCP: servers, OAuth: a.oauth, Gateways: a.tools, Admitter: a.admitter, Stdio: a.cfg.MCPStdio,
 	})
 	return err
 }

@@ -86,6 +86,8 @@ var ways = map[string][]string{
 	"POST /api/tools":                   {"full"},
 	"POST /api/tools/mcp/validate":      {"full"},
 	"POST /api/tools/oauth/authorize":   {"full"},
+	"GET /api/approvals":                {"full"},
+	"POST /api/approvals/x":             {"full"},
 	"GET /api/tokens":                   {"full"},
 	"POST /api/tokens":                  {"full"},
 	"DELETE /api/tokens/x":              {"full"},

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
@@ -13,6 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/agents"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/changes"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/consent"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/devices"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/relay"
@@ -22,16 +24,24 @@ import (
 type front struct {
 	relay   *relay.Relay
 	changes *changes.Feed
+	consent *consent.Keeper // nil where there is no orchestrator
 }
 
-func (a *App) startMCP(context.Context) error {
+func (a *App) startMCP(context.Context) (err error) {
 	a.front = front{relay: relay.New(a.bus, a.log), changes: changes.New(a.bus, a.presence, a.log)}
-	return nil
+	if a.agents != nil {
+		a.front.consent, err = consent.New(consent.Options{
+			Admitter: agentv1.NewApprovalServiceClient(a.agents), Bus: a.bus, AskNewUsers: a.cfg.MCPApprovals == approvalsAlways,
+			Address: strings.TrimRight(a.cfg.Auth.PublicURL, "/"), Logger: a.log,
+		})
+	}
+	return err
 }
 
 func (f *front) close() {
 	f.relay.Close()
 	f.changes.Close()
+	f.consent.Close()
 }
 
 // mcpAPI returns the front door. runs is nil where there are no agents.
@@ -44,13 +54,13 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	if a.agents != nil {
 		book = names.NewBook(nameKeeper{agentv1.NewNameServiceClient(a.agents)})
 	}
-	sources := []catalogue.Source{devices.New(a.presence, a.router, book, a.defs)}
+	sources := []catalogue.Source{devices.New(a.presence, a.router, book, a.defs, a.front.consent)}
 	var files mcp.Files
 	if runs != nil {
 		files = runs
 		sources = append(sources, agents.New(runs,
 			&agents.Known{Nodes: a.presence, Definitions: a.defs, Devices: sources[0]},
-			&agents.Services{Toolbox: runs, Book: book, Logger: a.log},
+			&agents.Services{Toolbox: runs, Book: book, Consent: a.front.consent, Logger: a.log},
 		))
 	}
 	return mcp.New(mcp.Config{

@@ -113,18 +113,13 @@ func (g gate) decide(ctx context.Context, policy approval.Policy, c *store.Call,
 	return g.pin(ctx, policy.Decide(spec, at), spec, at), nil
 }
 
-// pin stores the fingerprint of the tool with the allow-list, if the decision rests on it, so that the tool asks again once
-// it changes. A tool whose fingerprint cannot be stored asks now.
+// pin keeps what the decision rests on.
 func (g gate) pin(ctx context.Context, d approval.Decision, spec tool.Spec, at tool.Place) approval.Decision {
-	if !d.Pin {
-		return d
-	}
-	pinned, err := g.env.deps.Decisions.Pin(ctx, g.env.lease.User, approval.Entry(spec, at))
-	if err != nil || !pinned {
+	pinned, err := d.Pinned(ctx, g.env.deps.Decisions, g.env.lease.User, spec, at)
+	if pinned != d {
 		g.env.log.WarnContext(ctx, "a tool of the allow-list asks: its fingerprint could not be stored", "error", err)
-		return approval.Decision{Verdict: approval.Ask, Reason: "what it is now could not be kept with your allow-list"}
 	}
-	return d
+	return pinned
 }
 
 // interrupt returns what people have to answer before any of the calls of a review runs, and notes it in the calls that it

@@ -1,8 +1,10 @@
 package approval
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/hecaton-dev/hecaton/pkg/ids"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -80,6 +82,23 @@ func (p Policy) Decide(spec tool.Spec, at tool.Place) Decision {
 		return p.listed(spec, at)
 	}
 	return Decision{Verdict: Ask, Reason: "you are asked every time"}
+}
+
+// Pinner keeps the fingerprint of a tool with a user's allow-list (package store).
+type Pinner interface {
+	Pin(ctx context.Context, user ids.UserID, t store.AllowedTool) (pinned bool, err error)
+}
+
+// Pinned keeps the fingerprint of the tool with the allow-list where the decision rests on it, so that the tool asks again once it
+// changes. A tool whose fingerprint could not be kept asks now; the error, if there is one, says why.
+func (d Decision) Pinned(ctx context.Context, p Pinner, user ids.UserID, spec tool.Spec, at tool.Place) (Decision, error) {
+	if !d.Pin {
+		return d, nil
+	}
+	if pinned, err := p.Pin(ctx, user, Entry(spec, at)); err != nil || !pinned {
+		return Decision{Verdict: Ask, Reason: "what it is now could not be kept with your allow-list"}, err
+	}
+	return d, nil
 }
 
 // ruled reports whether the request has every call of a tool wait.

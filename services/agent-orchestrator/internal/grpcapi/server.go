@@ -45,6 +45,11 @@ type Allowlist interface {
 	Resolve(ctx context.Context, user ids.UserID, kept []store.AllowedTool, names []string, wanted []store.AllowedTool) ([]store.AllowedTool, error)
 }
 
+// Approvals hears of changed settings (package admission).
+type Approvals interface {
+	Tell(ctx context.Context, user ids.UserID)
+}
+
 // Files are the users' workspaces (package workspace).
 type Files interface {
 	Get(ctx context.Context, user ids.UserID, path string) (workspace.File, []byte, error)
@@ -56,6 +61,7 @@ type Options struct {
 	Sessions  Sessions
 	Settings  Settings
 	Allowlist Allowlist
+	Approvals Approvals
 	Files     Files
 	Live      *live.Hub
 	// Version is what GetInfo reports; may be empty.
@@ -76,7 +82,7 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	if err := options.Require("grpcapi", map[string]bool{
 		"Engine": o.Engine == nil, "Sessions": o.Sessions == nil, "Settings": o.Settings == nil, "Allowlist": o.Allowlist == nil,
-		"Files": o.Files == nil, "Live": o.Live == nil,
+		"Approvals": o.Approvals == nil, "Files": o.Files == nil, "Live": o.Live == nil,
 	}); err != nil {
 		return nil, err
 	}

@@ -164,6 +164,9 @@ func (w *backend) say(e *agentv1.Event) {
 	w.hub.Publish(ref, []*agentv1.Event{e})
 }
 
+// Tell hears of changed settings.
+func (w *backend) Tell(context.Context, ids.UserID) {}
+
 func (w *backend) cancels() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -184,7 +187,7 @@ func serve(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	w.hub = hub
-	api, err := grpcapi.New(grpcapi.Options{Engine: w, Sessions: w, Settings: w, Allowlist: w, Files: w, Live: hub, Version: "v1"})
+	api, err := grpcapi.New(grpcapi.Options{Engine: w, Sessions: w, Settings: w, Allowlist: w, Approvals: w, Files: w, Live: hub, Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,7 @@ func (s *Server) UpdateApprovalSettings(
 	if err := s.Settings.SetApprovalSettings(ctx, user, to); err != nil {
 		return nil, err
 	}
+	s.Approvals.Tell(ctx, user)
 	settings, err := s.settings(ctx, user)
 	if err != nil {
 		return nil, err

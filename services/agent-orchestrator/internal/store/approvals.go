@@ -27,6 +27,8 @@ type ApprovalSettings struct {
 	Mode string
 	// Allowed is sorted by Tool, Layer and Source, each of which it has once.
 	Allowed []AllowedTool
+	// Chosen says that the user has saved settings; else these are a new user's.
+	Chosen bool
 }
 
 // useAllowlist is the approval mode of a user who has chosen none.
@@ -49,7 +51,8 @@ func (s *Store) ApprovalSettings(ctx context.Context, user ids.UserID) (out Appr
 			},
 		}})
 	})
-	if err == nil && out.Mode == "" { // a user may have a row without having chosen anything: see lockUser
+	out.Chosen = out.Mode != ""
+	if err == nil && !out.Chosen { // a user may have a row without having chosen anything: see lockUser
 		out = ApprovalSettings{Mode: useAllowlist, Allowed: slices.Clone(s.allowed)}
 	}
 	slices.SortFunc(out.Allowed, AllowedTool.compare) // here, because databases sort by their own rules

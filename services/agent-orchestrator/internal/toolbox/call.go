@@ -16,6 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/admission"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
@@ -29,6 +30,9 @@ func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*a
 	}
 	node := &toolv1.Call{
 		UserId: string(user), NodeId: req.GetNodeId(), SessionId: req.GetSessionId(), ToolName: req.GetToolName(), ArgumentsJson: args,
+	}
+	if req.GetConsent() != nil && !tool.OfService(req.GetToolName()) {
+		return nil, invalid("with consent, tool_name must be the key of a service's tool")
 	}
 	if req.GetNodeId() != "" {
 		return s.onNode(ctx, node)
@@ -130,6 +134,12 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 			return nil, errs.New(errs.ToolNotFound, "%s", strings.Join(append([]string{
 				fmt.Sprintf("no connected node and no saved tool has %q", req.GetToolName()),
 			}, servers.Problems...), "; "))
+		}
+	}
+	if req.GetConsent() != nil {
+		admitted, err := s.Admitter.Admit(ctx, admission.Call{User: user, Spec: found.Spec(), Args: args}, req.GetConsent())
+		if err != nil || admitted.GetVerdict() != agentv1.Admission_VERDICT_RUN {
+			return &agentv1.CallToolResponse{Admission: admitted}, err
 		}
 	}
 	result, err := found.Call(ctx, tool.Invocation{User: user, Session: scope.Session, CallID: newID(), Args: args})

@@ -23,6 +23,7 @@ import (
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/admission"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
@@ -89,9 +90,13 @@ func start(t *testing.T, o options) *box {
 	if err != nil {
 		t.Fatal(err)
 	}
+	admitter, err := admission.New(admission.Options{Store: b.store})
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, err := toolbox.New(toolbox.Options{
 		Store: b.store, Box: sealer, Guard: guard, Gateways: b.nodes, OAuth: grants, Stdio: o.stdio,
-		MCP: servers,
+		MCP: servers, Admitter: admitter,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/admission"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
@@ -34,6 +35,8 @@ type Options struct {
 	MCP      *mcp.Source
 	OAuth    *oauth.Source
 	Gateways Gateways
+	// Admitter decides about the calls of MCP clients.
+	Admitter *admission.Admitter
 	// Stdio lets users start MCP servers as processes.
 	Stdio bool
 }
@@ -50,7 +53,7 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	if err := options.Require("toolbox", map[string]bool{
 		"Store": o.Store == nil, "Box": o.Box == nil, "Guard": o.Guard == nil, "MCP": o.MCP == nil, "OAuth": o.OAuth == nil,
-		"Gateways": o.Gateways == nil,
+		"Gateways": o.Gateways == nil, "Admitter": o.Admitter == nil,
 	}); err != nil {
 		return nil, err
 	}

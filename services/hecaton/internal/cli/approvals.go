@@ -35,13 +35,16 @@ func approvals(ctx context.Context, e Env) error {
 		return err
 	}
 	client := &chat.Client{Servers: cfg.Server, User: cfg.User, Token: cfg.Token}
+	if len(words) > 0 && decisions[words[0]] != "" || len(words) == 1 && words[0] == "waiting" {
+		return decideCalls(ctx, e, client, words)
+	}
 	now, err := client.Settings(ctx)
 	if err != nil {
 		return err
 	}
 	switch {
 	case len(words) > 1 || len(words) == 1 && meanings[words[0]] == "":
-		return usage("at most one mode may be named: use_allowlist, ask_everytime or run_everything")
+		return usage("one mode may be named (use_allowlist, ask_everytime, run_everything), or waiting, approve ID, reject ID")
 	case len(words) == 1:
 		fmt.Fprintf(e.Stdout, "%s: %s.\n", words[0], meanings[words[0]])
 		if words[0] == "run_everything" && !confirmed(ctx, e) {
@@ -53,6 +56,41 @@ func approvals(ctx context.Context, e Env) error {
 	}
 	_, err = fmt.Fprintf(e.Stdout, "%s: %s.\n\nOn the allow-list: %s\n", chat.Safe(now.Mode), meanings[now.Mode], chat.Safe(strings.Join(now.Allowlist, ", ")))
 	return err
+}
+
+// decisions are the words for what becomes of a call that waits.
+var decisions = map[string]string{"approve": "approved", "reject": "rejected"}
+
+// decideCalls shows the calls of MCP clients that wait for the user, or decides about one.
+func decideCalls(ctx context.Context, e Env, client *chat.Client, words []string) error {
+	if words[0] != "waiting" {
+		if len(words) != 2 {
+			return usage("%s needs the id of one call, as `hecaton approvals waiting` shows it", words[0])
+		}
+		return client.Decide(ctx, words[1], decisions[words[0]])
+	}
+	list, err := client.Approvals(ctx)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(e.Stdout, "No call waits for you.")
+	}
+	for _, a := range list {
+		more := ""
+		if a.Cut {
+			more = " …"
+		}
+		fmt.Fprintf(e.Stdout, "%s  %s %s%s\n    on %s: %s\n", chat.Safe(a.ID), chat.Safe(a.Tool), chat.Safe(a.Args), more, chat.Safe(orService(a.Node)), chat.Safe(a.Why))
+	}
+	return nil
+}
+
+func orService(node string) string {
+	if node == "" {
+		return "a service"
+	}
+	return node
 }
 
 // confirmed asks the person at the terminal. Without a terminal nobody can be asked, and naming the mode is enough.

@@ -31,6 +31,13 @@ func TestApprovals(t *testing.T) {
 		"everything":         {[]string{"run_everything"}, "run_everything\n", true, []step{now, set("run_everything")}, 0, "NOTHING asks you"},
 		"everything, or not": {[]string{"run_everything"}, "y\n", true, []step{now}, 0, "Nothing was changed"},
 		"by a program":       {[]string{"run_everything"}, "", false, []step{now, set("run_everything")}, 0, "NOTHING asks you"},
+		"waiting": {[]string{"waiting"}, "", false, []step{{
+			method: "GET", path: "/api/approvals", answer: `{"approvals":[{"id":"appr-x","tool_name":"click","tool_args":"{}","args_cut":true,"node_id":"n1","why":"you are asked every time"}]}`,
+		}}, 0, "appr-x  click {} …\n    on n1: you are asked every time"},
+		"approved": {[]string{"approve", "appr-x"}, "", false, []step{{
+			method: "POST", path: "/api/approvals/appr-x", answer: `{}`, has: map[string]string{"decision": `"approved"`},
+		}}, 0, ""},
+		"approved, but what": {[]string{"approve"}, "", false, nil, 2, ""},
 		"unknown":            {[]string{"yolo"}, "", false, []step{now}, 2, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1122,9 +1122,11 @@ type CallToolRequest struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	ToolName string                 `protobuf:"bytes,1,opt,name=tool_name,json=toolName,proto3" json:"tool_name,omitempty"`
 	// A JSON object; empty means {}.
-	ToolArgsJson  []byte `protobuf:"bytes,2,opt,name=tool_args_json,json=toolArgsJson,proto3" json:"tool_args_json,omitempty"`
-	SessionId     string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
-	NodeId        string `protobuf:"bytes,4,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	ToolArgsJson []byte `protobuf:"bytes,2,opt,name=tool_args_json,json=toolArgsJson,proto3" json:"tool_args_json,omitempty"`
+	SessionId    string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	NodeId       string `protobuf:"bytes,4,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	// Set by gateways for calls of MCP clients, which have to be admitted: only tools of saved services are called then.
+	Consent       *Consent `protobuf:"bytes,5,opt,name=consent,proto3" json:"consent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1187,12 +1189,21 @@ func (x *CallToolRequest) GetNodeId() string {
 	return ""
 }
 
+func (x *CallToolRequest) GetConsent() *Consent {
+	if x != nil {
+		return x.Consent
+	}
+	return nil
+}
+
 type CallToolResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Success bool                   `protobuf:"varint,1,opt,name=success,proto3" json:"success,omitempty"`
 	// For a connector tool as /api/node/*/tool shows it; for others {"content":[…],"text":…}.
-	ResultJson    []byte `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
-	Error         string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	ResultJson []byte `protobuf:"bytes,2,opt,name=result_json,json=resultJson,proto3" json:"result_json,omitempty"`
+	Error      string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// Set where the call was not admitted, and did not run.
+	Admission     *Admission `protobuf:"bytes,4,opt,name=admission,proto3" json:"admission,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1246,6 +1257,13 @@ func (x *CallToolResponse) GetError() string {
 		return x.Error
 	}
 	return ""
+}
+
+func (x *CallToolResponse) GetAdmission() *Admission {
+	if x != nil {
+		return x.Admission
+	}
+	return nil
 }
 
 type ListServiceToolsRequest struct {
@@ -1476,7 +1494,7 @@ var File_hecaton_agent_v1_toolbox_proto protoreflect.FileDescriptor
 
 const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
-	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x06\n" +
+	"\x1ehecaton/agent/v1/toolbox.proto\x12\x10hecaton.agent.v1\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fhecaton/agent/v1/approval.proto\"\xe1\x06\n" +
 	"\tSavedTool\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04type\x18\x02 \x01(\tR\x04type\x12\x12\n" +
@@ -1584,18 +1602,20 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\n" +
 	"token_type\x18\x04 \x01(\tR\ttokenTypeB\x10\n" +
 	"\x0e_refresh_tokenB\r\n" +
-	"\v_expires_at\"\x8c\x01\n" +
+	"\v_expires_at\"\xc1\x01\n" +
 	"\x0fCallToolRequest\x12\x1b\n" +
 	"\ttool_name\x18\x01 \x01(\tR\btoolName\x12$\n" +
 	"\x0etool_args_json\x18\x02 \x01(\fR\ftoolArgsJson\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x03 \x01(\tR\tsessionId\x12\x17\n" +
-	"\anode_id\x18\x04 \x01(\tR\x06nodeId\"c\n" +
+	"\anode_id\x18\x04 \x01(\tR\x06nodeId\x123\n" +
+	"\aconsent\x18\x05 \x01(\v2\x19.hecaton.agent.v1.ConsentR\aconsent\"\x9e\x01\n" +
 	"\x10CallToolResponse\x12\x18\n" +
 	"\asuccess\x18\x01 \x01(\bR\asuccess\x12\x1f\n" +
 	"\vresult_json\x18\x02 \x01(\fR\n" +
 	"resultJson\x12\x14\n" +
-	"\x05error\x18\x03 \x01(\tR\x05error\"\x19\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x129\n" +
+	"\tadmission\x18\x04 \x01(\v2\x1b.hecaton.agent.v1.AdmissionR\tadmission\"\x19\n" +
 	"\x17ListServiceToolsRequest\"\x8a\x01\n" +
 	"\vServiceTool\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
@@ -1667,6 +1687,8 @@ var file_hecaton_agent_v1_toolbox_proto_goTypes = []any{
 	nil,                              // 25: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
 	(*ValidateMcpResponse_Item)(nil), // 26: hecaton.agent.v1.ValidateMcpResponse.Item
 	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
+	(*Consent)(nil),                  // 28: hecaton.agent.v1.Consent
+	(*Admission)(nil),                // 29: hecaton.agent.v1.Admission
 }
 var file_hecaton_agent_v1_toolbox_proto_depIdxs = []int32{
 	22, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
@@ -1683,32 +1705,34 @@ var file_hecaton_agent_v1_toolbox_proto_depIdxs = []int32{
 	25, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
 	26, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
 	26, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
-	20, // 14: hecaton.agent.v1.ListServiceToolsResponse.tools:type_name -> hecaton.agent.v1.ServiceTool
-	1,  // 15: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
-	3,  // 16: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
-	5,  // 17: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
-	7,  // 18: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
-	9,  // 19: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
-	11, // 20: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
-	13, // 21: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:input_type -> hecaton.agent.v1.AuthorizeOAuthRequest
-	15, // 22: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
-	17, // 23: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
-	19, // 24: hecaton.agent.v1.ToolboxService.ListServiceTools:input_type -> hecaton.agent.v1.ListServiceToolsRequest
-	2,  // 25: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
-	4,  // 26: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
-	6,  // 27: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
-	8,  // 28: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
-	10, // 29: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
-	12, // 30: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
-	14, // 31: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:output_type -> hecaton.agent.v1.AuthorizeOAuthResponse
-	16, // 32: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
-	18, // 33: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
-	21, // 34: hecaton.agent.v1.ToolboxService.ListServiceTools:output_type -> hecaton.agent.v1.ListServiceToolsResponse
-	25, // [25:35] is the sub-list for method output_type
-	15, // [15:25] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	28, // 14: hecaton.agent.v1.CallToolRequest.consent:type_name -> hecaton.agent.v1.Consent
+	29, // 15: hecaton.agent.v1.CallToolResponse.admission:type_name -> hecaton.agent.v1.Admission
+	20, // 16: hecaton.agent.v1.ListServiceToolsResponse.tools:type_name -> hecaton.agent.v1.ServiceTool
+	1,  // 17: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
+	3,  // 18: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
+	5,  // 19: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
+	7,  // 20: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
+	9,  // 21: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
+	11, // 22: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
+	13, // 23: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:input_type -> hecaton.agent.v1.AuthorizeOAuthRequest
+	15, // 24: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
+	17, // 25: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
+	19, // 26: hecaton.agent.v1.ToolboxService.ListServiceTools:input_type -> hecaton.agent.v1.ListServiceToolsRequest
+	2,  // 27: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
+	4,  // 28: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
+	6,  // 29: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
+	8,  // 30: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
+	10, // 31: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
+	12, // 32: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
+	14, // 33: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:output_type -> hecaton.agent.v1.AuthorizeOAuthResponse
+	16, // 34: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
+	18, // 35: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
+	21, // 36: hecaton.agent.v1.ToolboxService.ListServiceTools:output_type -> hecaton.agent.v1.ListServiceToolsResponse
+	27, // [27:37] is the sub-list for method output_type
+	17, // [17:27] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_toolbox_proto_init() }
@@ -1716,6 +1740,7 @@ func file_hecaton_agent_v1_toolbox_proto_init() {
 	if File_hecaton_agent_v1_toolbox_proto != nil {
 		return
 	}
+	file_hecaton_agent_v1_approval_proto_init()
 	file_hecaton_agent_v1_toolbox_proto_msgTypes[0].OneofWrappers = []any{}
 	file_hecaton_agent_v1_toolbox_proto_msgTypes[16].OneofWrappers = []any{}
 	type x struct{}

@@ -68,6 +68,7 @@ var Repeatable = []string{
 	agentv1.ToolboxService_ListTools_FullMethodName[1:],
 	agentv1.ToolboxService_GetTool_FullMethodName[1:],
 	agentv1.ToolboxService_ListServiceTools_FullMethodName[1:],
+	agentv1.ApprovalService_ListApprovals_FullMethodName[1:],
 	agentv1.TokenService_ListTokens_FullMethodName[1:],
 	agentv1.TokenService_LookUpTokens_FullMethodName[1:],
 	agentv1.WorkspaceService_ListFiles_FullMethodName[1:],
@@ -116,6 +117,7 @@ func (a *API) Routes(mux *http.ServeMux) {
 		"/api/agent/sessions": auth.RunAgents, "/api/agent/sessions/": auth.RunAgents, "/api/workspace/files": auth.RunAgents,
 		"/api/tools": auth.Everything, "/api/tools/": auth.Everything,
 		"/api/tokens": auth.Everything, "/api/tokens/": auth.Everything,
+		"/api/approvals": auth.Everything, "/api/approvals/": auth.Everything,
 	} {
 		mux.Handle(path, guard.User(need, edge.Small, a.serveREST))
 	}

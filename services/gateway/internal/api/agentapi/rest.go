@@ -57,6 +57,7 @@ func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) 
 		agentv1.RegisterAgentServiceHandlerClient(context.Background(), mux, agentv1.NewAgentServiceClient(orchestrators)),
 		agentv1.RegisterToolboxServiceHandlerClient(context.Background(), mux, agentv1.NewToolboxServiceClient(orchestrators)),
 		agentv1.RegisterTokenServiceHandlerClient(context.Background(), mux, agentv1.NewTokenServiceClient(orchestrators)),
+		agentv1.RegisterApprovalServiceHandlerClient(context.Background(), mux, agentv1.NewApprovalServiceClient(orchestrators)),
 		agentv1.RegisterWorkspaceServiceHandlerClient(context.Background(), mux, agentv1.NewWorkspaceServiceClient(orchestrators)),
 	)
 }

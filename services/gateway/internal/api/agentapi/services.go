@@ -15,8 +15,11 @@ func (a *API) ServiceTools(ctx context.Context, user ids.UserID) ([]*agentv1.Ser
 	return resp.GetTools(), errs.FromGRPC(err)
 }
 
-// CallService calls such a tool by its key. An error that is no *[errs.Error] says that the tool may have run.
-func (a *API) CallService(ctx context.Context, user ids.UserID, key string, arguments []byte) (*agentv1.CallToolResponse, error) {
-	resp, err := a.toolbox.CallTool(auth.OnBehalf(ctx, user), &agentv1.CallToolRequest{ToolName: key, ToolArgsJson: arguments})
+// CallService calls such a tool by its key, where consent, if there is one, has the call admitted. An error that is no *[errs.Error]
+// says that the tool may have run.
+func (a *API) CallService(
+	ctx context.Context, user ids.UserID, key string, arguments []byte, consent *agentv1.Consent,
+) (*agentv1.CallToolResponse, error) {
+	resp, err := a.toolbox.CallTool(auth.OnBehalf(ctx, user), &agentv1.CallToolRequest{ToolName: key, ToolArgsJson: arguments, Consent: consent})
 	return resp, errs.FromGRPC(err)
 }

@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -24,37 +26,44 @@ func (q *query) asker(p *params) func(context.Context, catalogue.Question) (cata
 	return q.elicit
 }
 
-// answered returns the answer that a call brings, or the error that ends it with the question.
+// answered returns the answer that a call brings, now or in its state, or the error that ends it with the question.
 func (q *query) answered(p *params, question catalogue.Question) (catalogue.Answer, error) {
 	if elicitation := wire.Member(q.msg.Meta.Capabilities, "elicitation"); !jsonrpc.IsObject(elicitation) {
 		return catalogue.Answer{}, catalogue.ErrCannotAsk
 	}
-	again := &catalogue.Asked{Question: question}
-	response := wire.Member(p.responses, question.Key)
-	if !jsonrpc.IsObject(response) || p.requestState == nil {
-		return catalogue.Answer{}, again
-	}
-	st, err := q.api.sealer.OpenState(q.from.User, string(jsonrpc.Text(p.requestState)), p.name, p.arguments)
+	st, err := q.state(p)
 	if err != nil {
-		return catalogue.Answer{}, errState
+		return catalogue.Answer{}, err
 	}
-	if st.Key != question.Key {
-		return catalogue.Answer{}, again
+	if said, ok := st.Said[question.Key]; ok {
+		return readAnswer(said), nil
+	}
+	response := wire.Member(p.responses, question.Key)
+	if !jsonrpc.IsObject(response) || st.Key != question.Key {
+		return catalogue.Answer{}, &catalogue.Asked{Question: question}
+	}
+	if len(response) <= maxSaid {
+		if q.said == nil {
+			q.said = map[string]json.RawMessage{}
+		}
+		q.said[question.Key] = response
 	}
 	return readAnswer(response), nil
 }
 
-// note returns the state that the asker of a question gave, where the call was ended with one before; empty where it was not. The
-// error says that what the client brings is not of this call.
-func (q *query) note(p *params) (string, error) {
+// maxSaid bounds an answer that goes into the state of a call's next question, in bytes. A longer one is asked for again.
+const maxSaid = 2 << 10
+
+// state returns that of the call, as the client brings it; the zero State where it brings none. The error says that it is not of this
+// call.
+func (q *query) state(p *params) (st session.State, err error) {
 	if !q.stateless() || p.requestState == nil {
-		return "", nil
+		return st, nil
 	}
-	st, err := q.api.sealer.OpenState(q.from.User, string(jsonrpc.Text(p.requestState)), p.name, p.arguments)
-	if err != nil {
-		return "", errState
+	if st, err = q.api.sealer.OpenState(q.from.User, string(jsonrpc.Text(p.requestState)), p.name, p.arguments); err != nil {
+		return st, errState
 	}
-	return st.Note, nil
+	return st, nil
 }
 
 var errState = errors.New("requestState is not that of this call, or has expired")
@@ -65,7 +74,16 @@ func readAnswer(result []byte) catalogue.Answer {
 
 // question is the result that asks.
 func (q *query) question(p *params, question catalogue.Question) catalogue.Result {
-	state, err := q.api.sealer.SealState(q.from.User, session.State{Tool: p.name, Digest: session.Digest(p.arguments), Key: question.Key, Note: question.State})
+	st, err := q.state(p)
+	if err != nil {
+		return failure(err)
+	}
+	said := map[string]json.RawMessage{}
+	maps.Copy(said, st.Said)
+	maps.Copy(said, q.said)
+	state, err := q.api.sealer.SealState(q.from.User, session.State{
+		Tool: p.name, Digest: session.Digest(p.arguments), Key: question.Key, Note: question.State, Said: said,
+	})
 	if err != nil {
 		return failure(err)
 	}

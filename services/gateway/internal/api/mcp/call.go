@@ -74,7 +74,7 @@ func (a *API) call(ctx context.Context, q *query) {
 		q.fail(wire.Invalid(fmt.Sprintf("Unknown tool: %.128q", p.name)))
 		return
 	}
-	state, err := q.note(&p)
+	state, err := q.state(&p)
 	if err != nil {
 		q.unanswered(err)
 		return
@@ -84,7 +84,7 @@ func (a *API) call(ctx context.Context, q *query) {
 	signs := q.signs()
 	c := &catalogue.Call{
 		Request: q.from, Arguments: p.arguments, Deadline: deadline(p, &tool), Traceparent: q.traceparent(), Progress: signs.progress,
-		Ask: q.asker(&p), State: state,
+		Ask: q.asker(&p), State: state.Note,
 	}
 	result, err := tool.Run(ctx, c)
 	signs.stop()

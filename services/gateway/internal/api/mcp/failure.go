@@ -41,11 +41,22 @@ func failure(err error) catalogue.Result {
 	var unanswered *catalogue.Unanswered
 	switch {
 	case errors.As(err, &unanswered):
-		return outcome(unanswered.Message, unanswered.Outcome, "")
+		return outcome(unanswered.Message, unanswered.Outcome, unansweredMeta(unanswered))
 	case errors.As(err, &reasoned):
 		return outcome(reasoned.Message, reasoned.Class(), `"`+MetaReason+`":"`+string(reasoned.Reason)+`"`)
 	}
 	return toolError(edge.NewProblem(err, nil).Error, "")
+}
+
+func unansweredMeta(u *catalogue.Unanswered) string {
+	if u.Reason == "" {
+		return string(u.Meta)
+	}
+	meta := `"` + MetaReason + `":"` + u.Reason + `"`
+	if len(u.Meta) > 0 {
+		meta += "," + string(u.Meta)
+	}
+	return meta
 }
 
 // outcome is the result that says what may be assumed of a call; meta are members of its `_meta`.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 )
 
 // Operation is one request that has been answered, in the attributes of OpenTelemetry's conventions for MCP servers.
@@ -37,9 +38,13 @@ func (q *query) measure(began time.Time) {
 // unanswered answers a call that its device did not answer.
 func (q *query) unanswered(err error) {
 	var reasoned *errs.Error
+	var unanswered *catalogue.Unanswered
 	q.problem = "_OTHER"
-	if errors.As(err, &reasoned) {
+	switch {
+	case errors.As(err, &reasoned):
 		q.problem = string(reasoned.Reason)
+	case errors.As(err, &unanswered) && unanswered.Reason != "":
+		q.problem = unanswered.Reason
 	}
 	q.result(failure(err))
 }

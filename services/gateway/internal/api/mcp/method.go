@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
@@ -50,6 +51,8 @@ type query struct {
 	msg *wire.Message
 	// problem is what measurements call an error; empty for none.
 	problem string
+	// said are the answers to questions that this request brought.
+	said map[string]json.RawMessage
 }
 
 // fail answers with an error.

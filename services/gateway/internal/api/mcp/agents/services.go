@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/consent"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
 )
 
@@ -20,15 +21,18 @@ import (
 type Toolbox interface {
 	ServiceTools(ctx context.Context, user ids.UserID) ([]*agentv1.ServiceTool, error)
 	// CallService calls a tool by its key. An error that is no *[errs.Error] says that the tool may have run.
-	CallService(ctx context.Context, user ids.UserID, key string, arguments []byte) (*agentv1.CallToolResponse, error)
+	// With a consent the answer may be an admission that lets nothing run.
+	CallService(ctx context.Context, user ids.UserID, key string, arguments []byte, consent *agentv1.Consent) (*agentv1.CallToolResponse, error)
 }
 
 // Services has the tools of the MCP servers and OAuth connections that the user has saved. It implements [catalogue.Source].
 type Services struct {
 	Toolbox Toolbox
 	// Book gives the tools their names, which stay theirs while a service is away.
-	Book   *names.Book
-	Logger *slog.Logger
+	Book *names.Book
+	// Consent admits calls.
+	Consent *consent.Keeper
+	Logger  *slog.Logger
 }
 
 // listWithin is how long a list waits for services. The orchestrators leave slow ones out before.
@@ -93,20 +97,28 @@ func (s *Services) found(name, key string) catalogue.Tool {
 	}}
 }
 
-// call runs a tool. No approval is needed, as for a device's tool: the caller is the person, or acts for the person.
+// call runs a tool, once its user's settings allow it.
 func (s *Services) call(ctx context.Context, c *catalogue.Call, name, key string) (catalogue.Result, error) {
-	within, stop := context.WithDeadline(ctx, c.Deadline)
-	defer stop()
-	answer, err := s.Toolbox.CallService(within, c.User, key, c.Arguments)
+	var answer *agentv1.CallToolResponse
+	late := false
+	err := s.Consent.Service(ctx, c, func(ctx context.Context, consent *agentv1.Consent) (_ *agentv1.Admission, err error) {
+		ctx, stop := context.WithDeadline(ctx, c.Deadline)
+		defer stop()
+		answer, err = s.Toolbox.CallService(ctx, c.User, key, c.Arguments, consent)
+		late = ctx.Err() != nil
+		return answer.GetAdmission(), err
+	})
 	var reasoned *errs.Error
+	var asked *catalogue.Asked
+	var unanswered *catalogue.Unanswered
 	switch {
 	case err == nil:
 		return served(answer)
 	case ctx.Err() != nil: // the client gave the call up
 		return catalogue.Result{}, ctx.Err()
-	case errors.As(err, &reasoned):
+	case errors.As(err, &reasoned), errors.As(err, &asked), errors.As(err, &unanswered):
 		return catalogue.Result{}, err
-	case within.Err() != nil:
+	case late:
 		return catalogue.Result{}, errs.New(errs.ToolTimeout, "%s did not answer in time", name)
 	}
 	return catalogue.Result{}, &catalogue.Unanswered{Message: "the agent server that ran " + name + " was lost", Outcome: errs.Unknown}

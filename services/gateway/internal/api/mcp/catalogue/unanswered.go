@@ -7,6 +7,10 @@ type Unanswered struct {
 	Message string
 	// Outcome is what may be assumed; another class than [errs.NotDelivered] and [errs.Unknown] says nothing.
 	Outcome errs.Class
+	// Reason is that of `_meta`; empty for none.
+	Reason string
+	// Meta are further members of `_meta`, without the braces.
+	Meta []byte
 }
 
 func (u *Unanswered) Error() string { return u.Message }

@@ -10,18 +10,19 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
 )
 
-// runner calls a device's tool.
+// runner calls a device's tool, once its user's settings allow it.
 func (s *Source) runner(name string, o names.Owner) func(context.Context, *catalogue.Call) (catalogue.Result, error) {
 	return func(ctx context.Context, c *catalogue.Call) (catalogue.Result, error) {
-		req := router.Request{
-			Target: router.Target{User: c.User, Node: o.Node, Within: c.Grant.Nodes}, Tool: o.Tool, Arguments: c.Arguments, Deadline: c.Deadline, Traceparent: c.Traceparent,
+		answer, err := s.call(ctx, c, o)
+		if errors.Is(err, errs.NodeNotConnected) && s.consent.Forget(c.User, o.Node, o.Tool) {
+			answer, err = s.call(ctx, c, o) // it was not delivered; the device has connected anew, perhaps
 		}
-		answer, err := s.caller.Call(ctx, req, c.Progress)
 		if err != nil {
 			return catalogue.Result{}, s.explain(ctx, &c.Request, name, o, err)
 		}
@@ -33,6 +34,33 @@ func (s *Source) runner(name string, o names.Owner) func(context.Context, *catal
 		result.Release = answer.Release
 		return result, nil
 	}
+}
+
+// call makes a call that is admitted, at the connection for which it is.
+func (s *Source) call(ctx context.Context, c *catalogue.Call, o names.Owner) (*router.Answer, error) {
+	epoch, err := s.consent.Device(ctx, c, o.Node, o.Tool, func(ctx context.Context) (*nodev1.Node, error) { return s.find(ctx, c.User, o.Node) })
+	if err != nil {
+		return nil, err
+	}
+	req := router.Request{
+		Target: router.Target{User: c.User, Node: o.Node, Within: c.Grant.Nodes}, Epoch: epoch, Tool: o.Tool, Arguments: c.Arguments,
+		Deadline: c.Deadline, Traceparent: c.Traceparent,
+	}
+	return s.caller.Call(ctx, req, c.Progress)
+}
+
+// find returns a device that is connected.
+func (s *Source) find(ctx context.Context, user ids.UserID, node ids.NodeID) (*nodev1.Node, error) {
+	nodes, err := s.connected(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range nodes {
+		if n.GetInfo().GetNodeId() == string(node) {
+			return n, nil
+		}
+	}
+	return nil, errs.New(errs.NodeNotConnected, "the device %s is not connected", quoted(string(node)))
 }
 
 // refusal is the result of a call that the device answered with an error of JSON-RPC. Its code stays behind: it may be one to

@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/consent"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/router"
 )
@@ -29,11 +30,12 @@ type Source struct {
 	caller   Caller
 	book     *names.Book
 	defs     *tooldef.Cache
+	consent  *consent.Keeper
 }
 
-// New returns a Source. defs has what devices say of their tools.
-func New(r Registry, c Caller, b *names.Book, defs *tooldef.Cache) *Source {
-	return &Source{registry: r, caller: c, book: b, defs: defs}
+// New returns a Source. defs has what devices say of their tools, and k admits calls.
+func New(r Registry, c Caller, b *names.Book, defs *tooldef.Cache, k *consent.Keeper) *Source {
+	return &Source{registry: r, caller: c, book: b, defs: defs, consent: k}
 }
 
 // offer is a tool of a device that is connected.

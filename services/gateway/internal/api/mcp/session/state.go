@@ -21,8 +21,10 @@ type State struct {
 	// Key is that of the question.
 	Key string `json:"k"`
 	// Note is the asker's own.
-	Note    string `json:"n,omitempty"`
-	Expires int64  `json:"e"` // unix seconds
+	Note string `json:"n,omitempty"`
+	// Said are the answers to the call's earlier questions, by their keys.
+	Said    map[string]json.RawMessage `json:"s,omitempty"`
+	Expires int64                      `json:"e"` // unix seconds
 }
 
 // Digest is that of a call's arguments, as they are written.
