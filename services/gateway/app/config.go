@@ -50,7 +50,7 @@ type Config struct {
 	WriteTimeout   time.Duration `conf:"write-timeout" env:"WRITE_TIMEOUT" default:"10s" help:"longest write to a client"`
 	InFlight       config.Size   `conf:"in-flight" env:"IN_FLIGHT" default:"32MiB" help:"bytes of large frames in flight in this pod"`
 	FrameRate      int           `conf:"frame-rate" env:"FRAME_RATE" default:"1000" help:"frames a second that one client may send unasked; 0 for no limit"`
-	PingInterval   time.Duration `conf:"ping-interval" env:"PING_INTERVAL" default:"20s" help:"how often clients are pinged"`
+	PingInterval   time.Duration `conf:"ping-interval" env:"PING_INTERVAL" default:"20s" help:"after how long a client is pinged that sends nothing"`
 	HeartbeatLimit time.Duration `conf:"heartbeat-limit" env:"HEARTBEAT_LIMIT" default:"60s" help:"how long a node may be silent"`
 
 	Limits         Limits        `conf:"limit" env:"LIMIT_"`

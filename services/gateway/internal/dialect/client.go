@@ -144,6 +144,9 @@ func (c *Client) Renew(token string) (expires time.Time, err error) {
 		return time.Time{}, err
 	}
 	c.conn.EndAt(who.Ends())
+	if c.node != nil {
+		c.node.Expires()
+	}
 	before := c.unwatch
 	c.watch(who)
 	before()

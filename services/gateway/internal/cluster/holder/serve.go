@@ -116,7 +116,7 @@ func (h *Holder) Deliver(key ids.Node, c envelope.Call, frame []byte, sink calls
 		return true
 	}
 	traced.name(wire.Operation)
-	n.Calls.Start(calls.Call{ID: c.ID, Kind: c.Kind, Deadline: c.Deadline, Frame: wire.Frame, Name: wire.Name}, sink)
+	n.Start(calls.Call{ID: c.ID, Kind: c.Kind, Deadline: c.Deadline, Frame: wire.Frame, Name: wire.Name}, sink)
 	return true
 }
 
@@ -207,12 +207,8 @@ func (h *Holder) Send(key ids.Node, frame []byte, asker string) *errs.Error {
 	return errs.New(errs.NodeNotConnected, "the node's connection is closing")
 }
 
-// Sweep keeps the calls of this pod's nodes alive at their callers, and drops those whose caller is gone.
-func (h *Holder) Sweep(nodes []*hub.Node, now time.Time) {
-	for _, n := range nodes {
-		n.Calls.Sweep(now, keepalive, callerGrace)
-	}
-}
+// Sweep keeps a node's calls alive at their callers, and drops those whose caller is gone.
+func (h *Holder) Sweep(n *hub.Node, now time.Time) { n.Calls.Sweep(now, keepalive, callerGrace) }
 
 const (
 	// keepalive is how often a router is told that a call goes on: it takes a silence of 5 s for a lost holder.

@@ -284,6 +284,13 @@ func (t *Table) Open() int {
 	return n
 }
 
+// Idle reports whether nothing is at the node, calls that were given up included.
+func (t *Table) Idle() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.running) == 0 && len(t.waiting) == 0
+}
+
 // Waiting returns how many calls wait for a place.
 func (t *Table) Waiting() int {
 	t.mu.Lock()

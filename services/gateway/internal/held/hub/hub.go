@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
@@ -18,11 +19,30 @@ type Hub struct {
 	shards [shards]shard
 	// size is how many nodes there were when all were last asked for: room for those who ask next.
 	size atomic.Int64
+	// clients is how many there are that are no nodes.
+	clients atomic.Int64
 }
 
 type shard struct {
 	mu    sync.RWMutex
 	users map[ids.UserID]*user
+	// nodes are those of all users, for the pulse, which goes through them every second.
+	nodes []*Node
+}
+
+// note puts a node on the list of all.
+func (s *shard) note(n *Node) {
+	n.place = len(s.nodes)
+	s.nodes = append(s.nodes, n)
+}
+
+// strike takes a node off it.
+func (s *shard) strike(n *Node) {
+	last := len(s.nodes) - 1
+	s.nodes[n.place] = s.nodes[last]
+	s.nodes[n.place].place = n.place
+	s.nodes[last] = nil
+	s.nodes = s.nodes[:last]
 }
 
 // user has few nodes, so slices do; nodes are in order of arrival.
@@ -70,18 +90,20 @@ func (h *Hub) Add(n *Node) (left *Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u := s.user(n.User)
-	left = u.evict(n.Key().Node)
+	left = s.evict(u, n.Key().Node)
 	u.nodes = append(u.nodes, n)
+	s.note(n)
 	return left
 }
 
-func (u *user) evict(name ids.NodeID) *Node {
+func (s *shard) evict(u *user, name ids.NodeID) *Node {
 	i := u.find(name)
 	if i < 0 {
 		return nil
 	}
 	left := u.nodes[i]
 	u.nodes = slices.Delete(u.nodes, i, i+1)
+	s.strike(left)
 	return left
 }
 
@@ -95,7 +117,7 @@ func (h *Hub) Rename(n *Node, name ids.NodeID) (left *Node, ok bool) {
 	if u == nil || !slices.Contains(u.nodes, n) {
 		return nil, false
 	}
-	left = u.evict(name)
+	left = s.evict(u, name)
 	n.SetEpoch(0)
 	n.name(&name)
 	return left, true
@@ -115,6 +137,7 @@ func (h *Hub) Remove(n *Node) bool {
 		return false
 	}
 	u.nodes = slices.Delete(u.nodes, i, i+1)
+	s.strike(n)
 	s.tidy(n.User, u)
 	return true
 }
@@ -160,6 +183,7 @@ func (h *Hub) AddClient(c *Client) {
 	defer s.mu.Unlock()
 	u := s.user(c.User)
 	u.clients = append(u.clients, c)
+	h.clients.Add(1)
 }
 
 // RemoveClient takes a client out.
@@ -171,25 +195,66 @@ func (h *Hub) RemoveClient(c *Client) {
 	if u == nil {
 		return
 	}
-	u.clients = slices.DeleteFunc(u.clients, func(other *Client) bool { return other == c })
+	if i := slices.Index(u.clients, c); i >= 0 {
+		u.clients = slices.Delete(u.clients, i, i+1)
+		h.clients.Add(-1)
+	}
 	s.tidy(c.User, u)
 }
 
 // All returns every node of the pod, and every client that is no node.
 func (h *Hub) All() (nodes []*Node, clients []*Client) {
 	last := h.size.Load()
-	nodes = make([]*Node, 0, last+last/8) // the pulse asks every second: growing would copy all twice over
+	nodes = make([]*Node, 0, last+last/8) // growing would copy all twice over
+	for i := range h.shards {
+		s := &h.shards[i]
+		s.mu.RLock()
+		nodes = append(nodes, s.nodes...)
+		s.mu.RUnlock()
+	}
+	h.size.Store(int64(len(nodes)))
+	return nodes, h.Clients()
+}
+
+// Clients returns every client that is no node.
+func (h *Hub) Clients() (clients []*Client) {
+	if h.clients.Load() == 0 {
+		return nil
+	}
 	for i := range h.shards {
 		s := &h.shards[i]
 		s.mu.RLock()
 		for _, u := range s.users {
-			nodes = append(nodes, u.nodes...)
 			clients = append(clients, u.clients...)
 		}
 		s.mu.RUnlock()
 	}
-	h.size.Store(int64(len(nodes)))
-	return nodes, clients
+	return clients
+}
+
+// DueVitals returns the nodes that the pulse has to look after now.
+func (h *Hub) DueVitals(now time.Time) []*Node {
+	return h.due(now, func(n *Node) *turn { return &n.vitals })
+}
+
+// DueBeats returns the nodes of which the registry may have to be told now.
+func (h *Hub) DueBeats(now time.Time) []*Node {
+	return h.due(now, func(n *Node) *turn { return &n.tell })
+}
+
+func (h *Hub) due(now time.Time, of func(*Node) *turn) (due []*Node) {
+	t := now.UnixNano()
+	for i := range h.shards {
+		s := &h.shards[i]
+		s.mu.RLock()
+		for _, n := range s.nodes {
+			if of(n).due(t) {
+				due = append(due, n)
+			}
+		}
+		s.mu.RUnlock()
+	}
+	return due
 }
 
 // Backlog is what waits in a pod.
@@ -235,16 +300,21 @@ func (h *Hub) Connections() map[string]int {
 // Counts are the connection statistics of one pod (docs/protocols/nodes-rest.md#statistics): nodes by type, and all other
 // clients.
 func (h *Hub) Counts() *nodev1.GatewayStats {
-	nodes, clients := h.All()
-	st := &nodev1.GatewayStats{WebConnections: int32(len(clients))}
-	for _, n := range nodes {
-		switch n.Info().GetNodeType() {
-		case nodev1.NodeType_NODE_TYPE_EXTENSION:
-			st.ExtensionConnections++
-		default:
-			st.DesktopConnections++
+	st := &nodev1.GatewayStats{WebConnections: int32(h.clients.Load())}
+	for i := range h.shards {
+		s := &h.shards[i]
+		s.mu.RLock()
+		for _, n := range s.nodes {
+			if n.desktop {
+				st.DesktopConnections++
+			} else {
+				st.ExtensionConnections++
+			}
+			if n.active.Load() {
+				st.PendingRequests += int32(n.Calls.Open())
+			}
 		}
-		st.PendingRequests += int32(n.Calls.Open())
+		s.mu.RUnlock()
 	}
 	return st
 }

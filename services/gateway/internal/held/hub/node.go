@@ -21,6 +21,8 @@ type Node struct {
 	Conn  Socket
 	Codec codec.Codec
 	Calls *calls.Table
+	// desktop is what the node counts as: all types that are no extensions do, and a connection keeps its type.
+	desktop bool
 
 	id    atomic.Pointer[ids.NodeID] // changed by Hub.Rename only
 	since atomic.Int64               // Unix nanoseconds, changed with the id
@@ -39,14 +41,21 @@ type Node struct {
 	Gone  bool
 	Tools tooldef.Set // those of Info: the registry wants them again once it has lost its data
 
+	// When the pulse has to look at the node: for its vitals, and to tell the registry.
+	vitals, tell turn
+	active       atomic.Bool // calls may be open
+
 	// Owned by the pulse.
 	ping ping
 	beat int64 // Unix nanoseconds of the last heartbeat to the registry; 0 before the first look
+
+	place int // in its shard's list; guarded by the shard
 }
 
 // NewNode returns a node that is online and idle. kind is that of the client, c its wire format.
 func NewNode(user ids.UserID, kind string, info *nodev1.NodeInfo, s Socket, c codec.Codec) *Node {
 	n := &Node{User: user, Kind: kind, Conn: s, Codec: c, Calls: calls.New(s, c, int(info.GetMaxConcurrentTasks()))}
+	n.desktop = info.GetNodeType() != nodev1.NodeType_NODE_TYPE_EXTENSION
 	id := ids.NodeID(info.GetNodeId())
 	n.name(&id)
 	n.info.Store(info)
@@ -78,8 +87,11 @@ func (n *Node) SetInfo(info *nodev1.NodeInfo) {
 // Epoch returns the epoch of the node's last registration; 0 while the first one is on its way.
 func (n *Node) Epoch() ids.Epoch { return ids.Epoch(n.epoch.Load()) }
 
-// SetEpoch notes the epoch of a registration.
-func (n *Node) SetEpoch(e ids.Epoch) { n.epoch.Store(int64(e)) }
+// SetEpoch notes the epoch of a registration, whose outcome says what the pulse has to tell the registry next.
+func (n *Node) SetEpoch(e ids.Epoch) {
+	n.epoch.Store(int64(e))
+	n.tell.soon()
+}
 
 // Load returns what the last heartbeat said.
 func (n *Node) Load() (nodev1.NodeStatus, int32) {
@@ -91,9 +103,20 @@ func (n *Node) Load() (nodev1.NodeStatus, int32) {
 func (n *Node) SetLoad(s nodev1.NodeStatus, tasks int32) {
 	v := int64(s)<<32 | int64(uint32(tasks))
 	if n.load.Swap(v) != v {
-		n.news.Store(true)
+		n.MissBeat()
 	}
 }
+
+// Start has the node run a call, and the pulse keep it alive.
+func (n *Node) Start(c calls.Call, sink calls.Sink) {
+	n.active.Store(true) // for those who count
+	n.Calls.Start(c, sink)
+	n.active.Store(true) // again, for a look before the call was there
+	n.vitals.soon()
+}
+
+// Expires says that the connection's token ends at another time than before.
+func (n *Node) Expires() { n.vitals.soon() }
 
 // Offers reports whether the node takes calls of a tool: one that lists no tools takes any.
 func (n *Node) Offers(tool string) bool {

@@ -21,6 +21,8 @@ type Socket interface {
 	LastSeen() time.Time
 	// EndIfOver closes the connection where its token has expired, and reports whether it has.
 	EndIfOver(now time.Time) bool
+	// Ends is when the connection's token ends; the zero time stands for never.
+	Ends() time.Time
 	// Queued is how many bytes wait to be written.
 	Queued() int
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	nodev1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/node/v1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
 )
 
 const (
@@ -31,7 +30,7 @@ const (
 type Holder interface {
 	Renew(context.Context, *hub.Node)
 	Superseded(n *hub.Node, key ids.Node, epoch ids.Epoch)
-	Sweep(nodes []*hub.Node, now time.Time)
+	Sweep(n *hub.Node, now time.Time)
 }
 
 // Registry takes heartbeats.
@@ -45,7 +44,8 @@ type Config struct {
 	Hub      *hub.Hub
 	Holder   Holder
 	Registry Registry
-	// PingEvery is how often clients are pinged: the worker of a Manifest V3 extension sleeps after 30 s without traffic.
+	// PingEvery is after how long a client is pinged that says nothing: the worker of a Manifest V3 extension sleeps after 30 s
+	// without traffic.
 	PingEvery time.Duration
 	// SilenceLimit ends the connection of a node that sent nothing for so long (docs/protocols/zeus-nodes.md#heartbeat: 60 s).
 	SilenceLimit time.Duration
@@ -101,23 +101,15 @@ func repeat(ctx context.Context, f func(now time.Time)) {
 
 // vitals pings clients, ends silent nodes and those whose token is over, and keeps calls alive.
 func (p *Pulse) vitals(now time.Time) {
-	nodes, clients := p.Hub.All()
-	for _, n := range nodes {
-		if now.Sub(n.Conn.LastSeen()) > p.SilenceLimit {
-			n.Conn.Close(conn.NoHeartbeat)
-			continue
-		}
-		if n.Conn.EndIfOver(now) {
-			continue
-		}
-		n.PingIfDue(now, p.PingEvery)
+	v := hub.Vitals{PingEvery: p.PingEvery, SilenceLimit: p.SilenceLimit, Sweep: p.Holder.Sweep}
+	for _, n := range p.Hub.DueVitals(now) {
+		n.Look(now, v)
 	}
-	for _, c := range clients {
+	for _, c := range p.Hub.Clients() {
 		if !c.Conn.EndIfOver(now) {
 			c.PingIfDue(now, p.PingEvery)
 		}
 	}
-	p.Holder.Sweep(nodes, now)
 }
 
 // presence tells the registry who is alive, and the statistics.
@@ -127,7 +119,10 @@ func (p *Pulse) presence(ctx context.Context, now time.Time) {
 		p.Logger.Warn("the pod's statistics could not be reported to the registry", "error", err)
 		return // heartbeats would fail as well
 	}
-	nodes, _ := p.Hub.All()
+	nodes := p.Hub.DueBeats(now)
+	if !known { // the registry has lost its data, and this pod's nodes with them
+		nodes, _ = p.Hub.All()
+	}
 	var due []*hub.Node
 	var beats []*nodev1.NodeBeat
 	for _, n := range nodes {

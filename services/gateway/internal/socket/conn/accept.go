@@ -51,7 +51,7 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	h.wire = &wire{Conn: nc, timeout: h.cfg.WriteTimeout}
+	h.wire = newWire(nc, h.cfg.WriteTimeout)
 	if n := rw.Reader.Buffered(); n > 0 { // a client may send its first frames with the handshake
 		early, _ := rw.Reader.Peek(n)
 		h.wire.early = bytes.Clone(early)

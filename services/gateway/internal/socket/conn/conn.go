@@ -101,6 +101,14 @@ func (c *Conn) EndIfOver(now time.Time) bool {
 	return true
 }
 
+// Ends returns when the connection is over, the zero time where it has no end.
+func (c *Conn) Ends() time.Time {
+	if ends := c.ends.Load(); ends != 0 {
+		return time.Unix(0, ends)
+	}
+	return time.Time{}
+}
+
 // Reason returns why the connection ends or ended, and [Open] before that.
 func (c *Conn) Reason() Reason {
 	c.mu.Lock()

@@ -11,17 +11,22 @@ const corkLimit = 32 << 10
 
 var corks = sync.Pool{New: func() any { b := make([]byte, 0, corkLimit); return &b }}
 
-// wire is the socket below the WebSocket library. It gives every write a deadline, and while it is corked it gathers the
-// frames of one drain of the queue into a single write. The library can then do with a writer of a few bytes, where
+// wire is the socket below the WebSocket library. It gives every write that has to wait a deadline, and while it is corked it
+// gathers the frames of one drain of the queue into a single write. The library can then do with a writer of a few bytes, where
 // net/http's own would hold 4 KiB for each idle connection.
 type wire struct {
 	net.Conn
 	timeout time.Duration
-	early   []byte // came with the handshake; read before the socket, by the reader only
+	direct  *direct // nil where the socket cannot be written to without waiting
+	early   []byte  // came with the handshake; read before the socket, by the reader only
 
 	mu    sync.Mutex
 	cork  *[]byte   // borrowed from corks while corked, else nil
-	until time.Time // the deadline that was set last
+	until time.Time // the deadline that was set last; zero for none
+}
+
+func newWire(socket net.Conn, timeout time.Duration) *wire {
+	return &wire{Conn: socket, timeout: timeout, direct: newDirect(socket)}
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -78,13 +83,34 @@ func (w *wire) flush() error {
 	return err
 }
 
-// write gives p the timeout, or a quarter more: a deadline that is far enough away is not set again.
+// write writes p, at once where the socket has room for it. What has to wait gets the timeout, or a quarter more: a deadline that
+// is far enough away is not set again. A deadline for each write would be a timer that wakes a thread some seconds after each
+// frame to an idle client, which costs as much as the frame.
 func (w *wire) write(p []byte) (int, error) {
+	n := w.try(p)
+	if n == len(p) {
+		return n, nil
+	}
 	if now := time.Now(); w.until.Sub(now) < w.timeout {
 		w.until = now.Add(w.timeout + w.timeout/4)
 		if err := w.SetWriteDeadline(w.until); err != nil {
-			return 0, err
+			return n, err
 		}
 	}
-	return w.Conn.Write(p)
+	rest, err := w.Conn.Write(p[n:])
+	return n + rest, err
+}
+
+// try writes what the socket takes without waiting and returns how much that was.
+func (w *wire) try(p []byte) int {
+	if w.direct == nil {
+		return 0
+	}
+	if !w.until.IsZero() && time.Now().After(w.until) { // a deadline that is over would refuse the attempt
+		if w.SetWriteDeadline(time.Time{}) != nil {
+			return 0
+		}
+		w.until = time.Time{}
+	}
+	return w.direct.write(p)
 }
