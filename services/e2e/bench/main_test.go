@@ -105,7 +105,7 @@ func TestBenchmarkRunsWhole(t *testing.T) {
 		}
 	}
 	agents := atOnce*(1+ours) + 4*ours // loops; first token, at two pods; streams; heap
-	const scaled = 2*3 + 1             // idle and with calls, three processes; heap
+	const scaled = 2*4 + 1             // idle and with calls, four processes; heap
 	const ofMCP = 3 + 1                // lists, three processes; heap
 	if want := profiled + ofMCP + len(r.Idle.CPU) + 1 + scaled + agents; err != nil || len(profiles) != want {
 		t.Errorf("%d profiles, want %d; %v", len(profiles), want, err)

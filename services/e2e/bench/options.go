@@ -125,7 +125,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	gateways := flags.Int("gateways", 2, "how many gateways scale has; with more than two it ends with the death of one")
 	registries := flags.Int("registries", 1, "how many registries scale has")
 	shards := flags.Int("shards", 1, "how many masters the Redis Cluster of scale has; 1 is one Redis")
-	hold := flags.Duration("hold", 0, "how long scale makes calls (default a minute)")
+	hold := flags.Duration("hold", 0, "how long scale makes calls, and at most how long each of its other parts lasts (default a minute)")
 	rate := flags.Float64("rate", 0, "how many calls a second scale makes (default 200)")
 	only := flags.String("only", "", `measure one group of columns, such as "unary", or one column, such as "unary, 200 B, c=64", and nothing else; or "calls", which is all of these; or "mcp", which is that group and all else of MCP clients; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
@@ -172,6 +172,7 @@ func (o *scaleOptions) set(nodes, gateways int, s shape, hold time.Duration, rat
 	o.Nodes = cmp.Or(nodes, o.Nodes) / gateways * gateways
 	o.Gateways, o.shape = gateways, s
 	o.Calls, o.Rate = cmp.Or(hold, o.Calls), cmp.Or(rate, o.Rate)
+	o.Idle, o.Visits, o.Loss = min(o.Idle, o.Calls), min(o.Visits, o.Calls), min(o.Loss, o.Calls)
 }
 
 // keep leaves out all but one part.

@@ -56,9 +56,11 @@ const (
 	partRegistry = "registry"
 	partNATS     = "NATS"
 	partRedis    = "Redis"
+	// partNodes are the simulated nodes, which are no part of a cluster; they share its machine.
+	partNodes = "simulated nodes"
 )
 
-var scaleParts = []string{partGateways, partRegistry, partNATS, partRedis}
+var scaleParts = []string{partGateways, partRegistry, partNATS, partRedis, partNodes}
 
 // scaling is a run of it.
 type scaling struct {
@@ -163,6 +165,7 @@ func (s *scaling) come() error {
 			return err
 		}
 		s.fleets = append(s.fleets, f)
+		s.gauges.fleets = s.fleets
 		if err := f.answer(smallResult); err != nil {
 			return err
 		}
@@ -181,6 +184,7 @@ func (s *scaling) come() error {
 func (s *scaling) leave(ctx context.Context, r *scale) (err error) {
 	before := r.Calls.NATS.Subscriptions
 	r.Going, err = s.during(ctx, func() error {
+		s.gauges.fleets = nil // what they used died with them
 		for _, f := range s.fleets {
 			f.Kill()
 		}
@@ -237,7 +241,7 @@ func (s *scaling) call(ctx context.Context, o options, r *scale) error {
 // children are the processes of ours, for profiles.
 func (s *scaling) children() map[string]*proc.Child {
 	return map[string]*proc.Child{
-		"gateway": s.gateways[0].Child, "registry": s.registries[0].Child, "NATS": s.nats.Child,
+		"gateway": s.gateways[0].Child, "registry": s.registries[0].Child, "NATS": s.nats.Child, "nodes": s.fleets[0].Child,
 	}
 }
 

@@ -58,9 +58,10 @@ func readNATS(ctx context.Context, server pod) (n natsStats, err error) {
 // gauges are what is asked for figures that getrusage does not have.
 type gauges struct {
 	// redis is nil where the store is not a redis-server.
-	redis redis.UniversalClient
-	pods  []pod
-	rest  *cluster
+	redis  redis.UniversalClient
+	pods   []pod
+	fleets []fleet
+	rest   *cluster
 }
 
 func (c *cluster) newGauges(gateways ...pod) (gauges, error) {
@@ -119,6 +120,9 @@ func (p gauges) look(ctx context.Context) (l look, err error) {
 	}
 	for _, g := range p.pods {
 		children[g.Child] = partGateways
+	}
+	for _, f := range p.fleets {
+		children[f.Child] = partNodes
 	}
 	for child, part := range children {
 		u, err := child.Usage()
