@@ -96,8 +96,11 @@ func (h *Hub) settle(ctx context.Context) {
 var errEnd = errors.New("live: the last event to follow was sent")
 
 func (f *Follower) follow(ctx context.Context, send func(*agentv1.Event) error) error {
-	look := time.NewTimer(f.patience())
-	defer look.Stop()
+	// One channel for all that may happen: a select of several costs more than the rest of a wake-up, for each piece of text.
+	defer context.AfterFunc(ctx, f.notify)()
+	defer context.AfterFunc(f.hub.draining, f.notify)()
+	look := newLook(f)
+	defer look.stop()
 	for {
 		events, behind := f.take()
 		err := f.deliver(ctx, events, behind, send)
@@ -107,17 +110,17 @@ func (f *Follower) follow(ctx context.Context, send func(*agentv1.Event) error) 
 		if err != nil {
 			return err
 		}
-		look.Reset(f.patience())
-		select {
-		case <-f.wake:
-		case <-look.C:
+		look.postpone()
+		<-f.wake
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case f.hub.draining.Err() != nil:
+			return errAway
+		case look.due():
 			if err := f.check(ctx); err != nil {
 				return err
 			}
-		case <-f.hub.draining:
-			return errAway
-		case <-ctx.Done():
-			return ctx.Err()
 		}
 	}
 }

@@ -31,12 +31,12 @@ type Hub struct {
 	log      *slog.Logger
 	out      *outbox // nil where bus is
 	cancels  *nats.Subscription
-	draining chan struct{} // closed by Drain
+	draining context.Context // ended by Drain
+	drain    context.CancelFunc
 
 	mu       sync.Mutex
 	topics   map[store.Ref]*topic // guarded by mu
 	onCancel func(store.Ref)      // guarded by mu
-	drained  bool                 // guarded by mu
 }
 
 // Options of a Hub.
@@ -56,8 +56,9 @@ func New(o Options) (*Hub, error) {
 	}
 	b := o.Bus
 	h := &Hub{
-		store: o.Store, bus: b, log: obs.OrDiscard(o.Logger), draining: make(chan struct{}), topics: map[store.Ref]*topic{},
+		store: o.Store, bus: b, log: obs.OrDiscard(o.Logger), topics: map[store.Ref]*topic{},
 	}
+	h.draining, h.drain = context.WithCancel(context.Background())
 	if b == nil {
 		return h, nil
 	}
@@ -103,14 +104,7 @@ func (h *Hub) topic(ref store.Ref) *topic {
 }
 
 // Drain ends every Follow with errs.AgentUnavailable: its client follows on another pod.
-func (h *Hub) Drain() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.drained {
-		h.drained = true
-		close(h.draining)
-	}
-}
+func (h *Hub) Drain() { h.drain() }
 
 // Close drains, and returns when everything that was published was handed to the bus.
 func (h *Hub) Close(ctx context.Context) {

@@ -28,12 +28,13 @@ func (s *Store) Commit(ctx context.Context, l Lease, c Change) error {
 	if err != nil {
 		return err
 	}
-	return s.retry(ctx, s.patience, func(ctx context.Context) error {
+	// Without a timer for each piece of text: the group ends its transactions in time.
+	return s.repeat(ctx, s.patience, func(ctx context.Context) error {
 		err := s.tracer.do(ctx, "commit", max(1, len(m.statements)), func(ctx context.Context) error { return s.commits.write(ctx, m) })
 		if !errors.Is(err, errUnmet) {
 			return err
 		}
-		return s.whyUnmet(ctx, l, &c, change)
+		return once(ctx, func(ctx context.Context) error { return s.whyUnmet(ctx, l, &c, change) })
 	})
 }
 

@@ -125,15 +125,20 @@ func (g *group) together(batch []*member) {
 	// Every transaction that locks several rows locks them in the same order: see {pairs}.
 	slices.SortStableFunc(batch, func(a, b *member) int { return cmp.Compare(a.session, b.session) })
 	err := g.attempt(batch)
-	if err == nil || len(batch) == 1 || g.db.transient(err) || errors.Is(err, context.DeadlineExceeded) { // each looks up whether its own change was made
-		for _, m := range batch {
-			m.result <- err
+	if err != nil && len(batch) > 1 && !g.away(err) {
+		for err = nil; len(batch) > 0 && !g.away(err); batch = batch[1:] {
+			err = g.attempt(batch[:1])
+			batch[0].result <- err
 		}
-		return
 	}
-	for i, m := range batch {
-		m.result <- g.attempt(batch[i : i+1])
+	for _, m := range batch { // where that is an error, each looks up whether its own change was made
+		m.result <- err
 	}
+}
+
+// away reports whether an error is not that of a change: the next one would wait just as long, and fail with it.
+func (g *group) away(err error) bool {
+	return err != nil && (g.db.transient(err) || errors.Is(err, context.DeadlineExceeded))
 }
 
 // attempt writes changes of one kind.

@@ -211,3 +211,40 @@ func TestCrowdIsGathered(t *testing.T) {
 		g.close()
 	})
 }
+
+// dyingDisk fails a transaction for a change's sake, and is away from then on.
+type dyingDisk struct {
+	slowDisk
+	writes int // owned by the one lane
+}
+
+func (d *dyingDisk) write(context.Context, []statement) error {
+	d.writes++
+	switch d.writes {
+	case 1: // what others wait for
+		<-time.After(time.Millisecond)
+		return nil
+	case 2:
+		return errUnmet
+	default:
+		return errAway
+	}
+}
+
+// Of changes that are written one by one, none is tried on a database that the one before has found away.
+func TestDatabaseDiesWithinAGroup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &dyingDisk{}
+		g := &group{db: d, lanes: 1}
+		for session, err := range writeAll(t.Context(), g, adds(1), adds(2), adds(3)) {
+			if !errors.Is(err, errAway) {
+				t.Errorf("session %d: %v, want %v", session, err, errAway)
+			}
+		}
+		g.close()
+		if d.writes != 3 {
+			t.Errorf("%d transactions, want 3: the first, the group, and one change alone", d.writes)
+		}
+	})
+}

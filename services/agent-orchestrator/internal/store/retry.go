@@ -21,12 +21,18 @@ const (
 	longWait  = 500 * time.Millisecond
 )
 
-// retry runs an attempt until it succeeds, fails for good, or patience is over. An attempt whose connection broke may have
-// been carried out: so every attempt looks before it writes, or writes what may be written twice.
+// retry runs an attempt until it succeeds, fails for good, or patience is over, and ends each after attemptTime. An attempt
+// whose connection broke may have been carried out: so every attempt looks before it writes, or writes what may be written
+// twice.
 func (s *Store) retry(ctx context.Context, patience time.Duration, attempt func(context.Context) error) error {
+	return s.repeat(ctx, patience, func(ctx context.Context) error { return once(ctx, attempt) })
+}
+
+// repeat is retry for attempts that end in time by themselves.
+func (s *Store) repeat(ctx context.Context, patience time.Duration, attempt func(context.Context) error) error {
 	over := time.Now().Add(patience)
 	for wait := firstWait; ; wait = min(2*wait, longWait) {
-		err := once(ctx, attempt)
+		err := attempt(ctx)
 		switch {
 		case err == nil:
 			return nil
