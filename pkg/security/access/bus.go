@@ -30,8 +30,8 @@ func (s Service) Bus() Bus {
 		events := []string{"hecaton.event.node.*"}
 		return Bus{Publish: events, Subscribe: events}
 	case AgentOrchestrator:
-		runs := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*"}
-		return Bus{Publish: append([]string{"hecaton.revoked.*", "hecaton.approvals.*"}, runs...), Subscribe: runs}
+		own := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*", "hecaton.saved.*"}
+		return Bus{Publish: append([]string{"hecaton.revoked.*", "hecaton.approvals.*"}, own...), Subscribe: own}
 	}
 	return Bus{}
 }

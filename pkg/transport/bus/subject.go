@@ -156,6 +156,20 @@ func ParseApprovals(subject string) (ids.UserID, error) {
 	return ids.UserID(user), err
 }
 
+// SavedSubject tells every orchestrator that a configuration that a user has saved was made, changed or removed; the body is its id.
+func SavedSubject(user ids.UserID) string { return savedPrefix + Token(string(user)) }
+
+const savedPrefix = root + "saved."
+
+// AllSaved matches [SavedSubject] of every user.
+const AllSaved = savedPrefix + "*"
+
+// ParseSaved reverses [SavedSubject].
+func ParseSaved(subject string) (ids.UserID, error) {
+	user, err := Untoken(strings.TrimPrefix(subject, savedPrefix))
+	return ids.UserID(user), err
+}
+
 const escape = '='
 
 // Token escapes an id into one NATS token, reversibly: bytes outside [A-Za-z0-9_-] become '=' and two hex digits.

@@ -25,6 +25,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/toolbox"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
@@ -64,6 +65,8 @@ type App struct {
 	bus       *bus.Conn // nil where this pod is alone
 	live      *live.Hub
 	tools     *toolclient.Client
+	servers   *mcp.Source
+	saved     *toolbox.Changes
 	oauth     *oauth.Source
 	sources   []tool.Source
 	allowlist *allowlist.Resolver
@@ -149,6 +152,7 @@ func (a *App) drain(ctx context.Context) error {
 	a.api.Drain()
 	err := a.engine.Stop(ctx)
 	a.live.Drain()
+	a.servers.Drain()
 	return err
 }
 

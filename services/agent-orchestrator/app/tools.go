@@ -47,6 +47,10 @@ func (a *App) openSources(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	a.servers = servers
+	if a.saved, err = toolbox.NewChanges(a.bus, servers, a.log); err != nil {
+		return err
+	}
 	if a.oauth, err = oauth.New(oauth.Options{Config: a.cfg.OAuth, Saved: saved, Logger: a.log}); err != nil {
 		return err
 	}
@@ -67,12 +71,15 @@ func (a *App) openSources(ctx context.Context) (err error) {
 		return err
 	}
 	a.toolbox, err = toolbox.New(toolbox.Options{
-		Store: a.store, Box: a.box, Guard: a.guard, MCP: servers, OAuth: a.oauth, Gateways: a.tools, Admitter: a.admitter, Stdio: a.cfg.MCPStdio,
+		Store: a.store, Box: a.box, Guard: a.guard, MCP: servers, OAuth: a.oauth, Gateways: a.tools, Admitter: a.admitter, Changes: a.saved,
+		Stdio: a.cfg.MCPStdio,
 	})
 	return err
 }
 
 func (a *App) closeSources(context.Context) error {
+	a.saved.Close()
+	a.servers.Close()
 	a.oauth.Close()
 	a.guard.Close()
 	return nil

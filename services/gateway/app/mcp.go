@@ -22,9 +22,10 @@ import (
 
 // front is what the front door for MCP clients has running.
 type front struct {
-	relay   *relay.Relay
-	changes *changes.Feed
-	consent *consent.Keeper // nil where there is no orchestrator
+	relay    *relay.Relay
+	changes  *changes.Feed
+	services *changes.Services // nil where there are no agents
+	consent  *consent.Keeper   // nil where there is no orchestrator
 }
 
 func (a *App) startMCP(context.Context) (err error) {
@@ -39,6 +40,9 @@ func (a *App) startMCP(context.Context) (err error) {
 }
 
 func (f *front) close() {
+	if f.services != nil {
+		f.services.Close()
+	}
 	f.relay.Close()
 	f.changes.Close()
 	f.consent.Close()
@@ -56,15 +60,18 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	}
 	sources := []catalogue.Source{devices.New(a.presence, a.router, book, a.defs, a.front.consent)}
 	var files mcp.Files
+	var prompts *agents.Prompts
 	if runs != nil {
 		files = runs
+		prompts = &agents.Prompts{Prompter: runs, Book: book, Logger: a.log}
+		a.front.services = changes.NewServices(runs.WatchServices)
 		sources = append(sources, agents.New(runs,
 			&agents.Known{Nodes: a.presence, Definitions: a.defs, Devices: sources[0]},
 			&agents.Services{Toolbox: runs, Book: book, Consent: a.front.consent, Logger: a.log},
 		))
 	}
 	return mcp.New(mcp.Config{
-		Auth: a.auth, Limits: a.limits, Sources: sources, Files: files, Box: box,
+		Auth: a.auth, Limits: a.limits, Sources: sources, Files: files, Prompts: prompts, Services: a.front.services, Box: box,
 		Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams, MaxBody: int64(a.cfg.MaxFrame) + headroom,
 		Heartbeat: a.cfg.MCPHeartbeat, Version: a.version, Logger: a.log,
 		Ended: func(o mcp.Operation) {

@@ -56,6 +56,23 @@ func MayBeOf(key, server string) bool {
 	return !plain || strings.HasPrefix(rest, server+"__")
 }
 
+// PromptKey names a prompt of an MCP server for good, as [Key] does tools. It is the key of no tool.
+func PromptKey(server, name string) string { return qualified(promptLayer, server, name) }
+
+const promptLayer = "prompt"
+
+// OfPrompt reports whether a key is that of a prompt.
+func OfPrompt(key string) bool {
+	layer, _, ok := strings.Cut(key, "_")
+	return ok && layer == promptLayer
+}
+
+// MayBePromptOf is [MayBeOf] for prompts.
+func MayBePromptOf(key, server string) bool {
+	rest, plain := strings.CutPrefix(key, promptLayer+"__")
+	return OfPrompt(key) && (!plain || strings.HasPrefix(rest, server+"__"))
+}
+
 // PastName is what a model is told that a tool was called of which nothing but its name is known any more.
 func PastName(name string) string {
 	if valid(name) {

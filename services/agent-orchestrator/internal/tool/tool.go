@@ -87,6 +87,9 @@ type Invocation struct {
 	NodeMark string
 	// Approved: a person was asked, and shown this place. Then it has to be that very connection.
 	Approved bool
+	// Progress is told what the tool says of its progress: the params of a notifications/progress, without the token. It must not
+	// block. nil where nobody wants to hear of it.
+	Progress func(params []byte)
 }
 
 // Defined is a tool whose source defined it as a tool object of MCP.

@@ -38,7 +38,7 @@ func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*a
 		return s.onNode(ctx, node)
 	}
 	if tool.OfService(req.GetToolName()) {
-		return s.onSaved(ctx, user, req, args)
+		return s.onSaved(ctx, user, req, args, nil)
 	}
 	listed, nodesErr := s.Gateways.ListNodes(ctx, &toolv1.ListNodesRequest{UserId: string(user)})
 	silent := len(listed.GetNodes()) == 0 // the node may have the tool, but has not listed it
@@ -49,7 +49,7 @@ func (s *Server) CallTool(ctx context.Context, req *agentv1.CallToolRequest) (*a
 		}
 		silent = silent || len(offered) == 0
 	}
-	answer, err := s.onSaved(ctx, user, req, args)
+	answer, err := s.onSaved(ctx, user, req, args, nil)
 	switch {
 	case !errors.Is(err, errs.ToolNotFound):
 		return answer, err
@@ -106,7 +106,9 @@ func (s *Server) onNode(ctx context.Context, call *toolv1.Call) (*agentv1.CallTo
 }
 
 // onSaved calls a tool of a server or grant that the user has saved and enabled.
-func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.CallToolRequest, args []byte) (*agentv1.CallToolResponse, error) {
+func (s *Server) onSaved(
+	ctx context.Context, user ids.UserID, req *agentv1.CallToolRequest, args []byte, progress func([]byte),
+) (*agentv1.CallToolResponse, error) {
 	scope := tool.Scope{User: user, Session: ids.SessionID(req.GetSessionId())}
 	listing, err := s.OAuth.Tools(ctx, scope)
 	if err != nil {
@@ -142,7 +144,7 @@ func (s *Server) onSaved(ctx context.Context, user ids.UserID, req *agentv1.Call
 			return &agentv1.CallToolResponse{Admission: admitted}, err
 		}
 	}
-	result, err := found.Call(ctx, tool.Invocation{User: user, Session: scope.Session, CallID: newID(), Args: args})
+	result, err := found.Call(ctx, tool.Invocation{User: user, Session: scope.Session, CallID: newID(), Args: args, Progress: progress})
 	var failure *tool.Failure
 	switch {
 	case errors.As(err, &failure):

@@ -94,8 +94,13 @@ func start(t *testing.T, o options) *box {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(servers.Close)
+	changes, err := toolbox.NewChanges(nil, servers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	server, err := toolbox.New(toolbox.Options{
-		Store: b.store, Box: sealer, Guard: guard, Gateways: b.nodes, OAuth: grants, Stdio: o.stdio,
+		Store: b.store, Box: sealer, Guard: guard, Gateways: b.nodes, OAuth: grants, Changes: changes, Stdio: o.stdio,
 		MCP: servers, Admitter: admitter,
 	})
 	if err != nil {

@@ -60,7 +60,7 @@ func NewSaved(o SavedOptions) (*Saved, error) {
 // Servers implements mcp.Saved.
 func (s *Saved) Servers(ctx context.Context, user ids.UserID) (list []mcp.Server, err error) {
 	err = s.each(ctx, user, typeMCP, func(t store.SavedTool, o open, sec secrets) {
-		list = append(list, mcp.Server{McpServer: server(t, o, sec), Trusted: o.Trusted})
+		list = append(list, mcp.Server{McpServer: server(t, o, sec), ID: t.ID, Trusted: o.Trusted})
 	})
 	return list, err
 }

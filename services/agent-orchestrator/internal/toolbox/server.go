@@ -37,6 +37,8 @@ type Options struct {
 	Gateways Gateways
 	// Admitter decides about the calls of MCP clients.
 	Admitter *admission.Admitter
+	// Changes hears what is saved, and says it; it may be nil where nothing follows from that.
+	Changes *Changes
 	// Stdio lets users start MCP servers as processes.
 	Stdio bool
 }
@@ -120,6 +122,7 @@ func (s *Server) CreateTool(ctx context.Context, req *agentv1.CreateToolRequest)
 	if t, err = s.Store.CreateTool(ctx, t); err != nil {
 		return nil, err
 	}
+	s.Changes.Announce(user, t.ID)
 	m, err := s.codec.message(t)
 	return &agentv1.CreateToolResponse{Tool: m}, err
 }
@@ -154,6 +157,7 @@ func (s *Server) UpdateTool(ctx context.Context, req *agentv1.UpdateToolRequest)
 	if t, err = s.Store.UpdateTool(ctx, t); err != nil {
 		return nil, err
 	}
+	s.Changes.Announce(t.User, t.ID)
 	m, err := s.codec.message(t)
 	return &agentv1.UpdateToolResponse{Tool: m}, err
 }
@@ -198,6 +202,7 @@ func (s *Server) DeleteTool(ctx context.Context, req *agentv1.DeleteToolRequest)
 	if err := s.Store.DeleteTool(ctx, user, req.GetId()); err != nil {
 		return nil, err
 	}
+	s.Changes.Announce(user, req.GetId())
 	return &agentv1.DeleteToolResponse{Success: true}, nil
 }
 

@@ -1438,6 +1438,510 @@ func (x *ListServiceToolsResponse) GetProblems() []string {
 	return nil
 }
 
+type CallServiceToolRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As ListServiceTools has it.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// A JSON object; empty means {}.
+	ArgumentsJson []byte `protobuf:"bytes,2,opt,name=arguments_json,json=argumentsJson,proto3" json:"arguments_json,omitempty"`
+	// Where it is set, the call needs what the user's approval settings say, as in CallToolRequest.
+	Consent       *Consent `protobuf:"bytes,3,opt,name=consent,proto3" json:"consent,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CallServiceToolRequest) Reset() {
+	*x = CallServiceToolRequest{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CallServiceToolRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CallServiceToolRequest) ProtoMessage() {}
+
+func (x *CallServiceToolRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CallServiceToolRequest.ProtoReflect.Descriptor instead.
+func (*CallServiceToolRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *CallServiceToolRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *CallServiceToolRequest) GetArgumentsJson() []byte {
+	if x != nil {
+		return x.ArgumentsJson
+	}
+	return nil
+}
+
+func (x *CallServiceToolRequest) GetConsent() *Consent {
+	if x != nil {
+		return x.Consent
+	}
+	return nil
+}
+
+type CallServiceToolResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Types that are valid to be assigned to Kind:
+	//
+	//	*CallServiceToolResponse_ProgressJson
+	//	*CallServiceToolResponse_Answer
+	Kind          isCallServiceToolResponse_Kind `protobuf_oneof:"kind"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CallServiceToolResponse) Reset() {
+	*x = CallServiceToolResponse{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CallServiceToolResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CallServiceToolResponse) ProtoMessage() {}
+
+func (x *CallServiceToolResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CallServiceToolResponse.ProtoReflect.Descriptor instead.
+func (*CallServiceToolResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *CallServiceToolResponse) GetKind() isCallServiceToolResponse_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *CallServiceToolResponse) GetProgressJson() []byte {
+	if x != nil {
+		if x, ok := x.Kind.(*CallServiceToolResponse_ProgressJson); ok {
+			return x.ProgressJson
+		}
+	}
+	return nil
+}
+
+func (x *CallServiceToolResponse) GetAnswer() *CallToolResponse {
+	if x != nil {
+		if x, ok := x.Kind.(*CallServiceToolResponse_Answer); ok {
+			return x.Answer
+		}
+	}
+	return nil
+}
+
+type isCallServiceToolResponse_Kind interface {
+	isCallServiceToolResponse_Kind()
+}
+
+type CallServiceToolResponse_ProgressJson struct {
+	// The params of a notifications/progress, without the token.
+	ProgressJson []byte `protobuf:"bytes,1,opt,name=progress_json,json=progressJson,proto3,oneof"`
+}
+
+type CallServiceToolResponse_Answer struct {
+	// The last message.
+	Answer *CallToolResponse `protobuf:"bytes,2,opt,name=answer,proto3,oneof"`
+}
+
+func (*CallServiceToolResponse_ProgressJson) isCallServiceToolResponse_Kind() {}
+
+func (*CallServiceToolResponse_Answer) isCallServiceToolResponse_Kind() {}
+
+type ListServicePromptsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListServicePromptsRequest) Reset() {
+	*x = ListServicePromptsRequest{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListServicePromptsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListServicePromptsRequest) ProtoMessage() {}
+
+func (x *ListServicePromptsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListServicePromptsRequest.ProtoReflect.Descriptor instead.
+func (*ListServicePromptsRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{24}
+}
+
+// ServicePrompt is a prompt of a saved MCP server.
+type ServicePrompt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names the prompt for good. It is the key of no tool.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// The name of the saved configuration.
+	Service string `protobuf:"bytes,2,opt,name=service,proto3" json:"service,omitempty"`
+	// What the server calls the prompt.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// The members of its MCP prompt object but for the name, without the braces; checked and bounded.
+	Definition    []byte `protobuf:"bytes,4,opt,name=definition,proto3" json:"definition,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ServicePrompt) Reset() {
+	*x = ServicePrompt{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ServicePrompt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ServicePrompt) ProtoMessage() {}
+
+func (x *ServicePrompt) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ServicePrompt.ProtoReflect.Descriptor instead.
+func (*ServicePrompt) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *ServicePrompt) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *ServicePrompt) GetService() string {
+	if x != nil {
+		return x.Service
+	}
+	return ""
+}
+
+func (x *ServicePrompt) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ServicePrompt) GetDefinition() []byte {
+	if x != nil {
+		return x.Definition
+	}
+	return nil
+}
+
+type ListServicePromptsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Prompts []*ServicePrompt       `protobuf:"bytes,1,rep,name=prompts,proto3" json:"prompts,omitempty"`
+	// What could not be listed and why, in sentences for the user.
+	Problems      []string `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListServicePromptsResponse) Reset() {
+	*x = ListServicePromptsResponse{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListServicePromptsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListServicePromptsResponse) ProtoMessage() {}
+
+func (x *ListServicePromptsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListServicePromptsResponse.ProtoReflect.Descriptor instead.
+func (*ListServicePromptsResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *ListServicePromptsResponse) GetPrompts() []*ServicePrompt {
+	if x != nil {
+		return x.Prompts
+	}
+	return nil
+}
+
+func (x *ListServicePromptsResponse) GetProblems() []string {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+type GetServicePromptRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Key           string                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	Arguments     map[string]string      `protobuf:"bytes,2,rep,name=arguments,proto3" json:"arguments,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetServicePromptRequest) Reset() {
+	*x = GetServicePromptRequest{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetServicePromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetServicePromptRequest) ProtoMessage() {}
+
+func (x *GetServicePromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetServicePromptRequest.ProtoReflect.Descriptor instead.
+func (*GetServicePromptRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *GetServicePromptRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *GetServicePromptRequest) GetArguments() map[string]string {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+type GetServicePromptResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The members of an MCP GetPromptResult, without the braces. A stranger wrote the texts: they are bounded and cleaned.
+	Result []byte `protobuf:"bytes,1,opt,name=result,proto3" json:"result,omitempty"`
+	// Why the server did not give the prompt, in a sentence for the user; empty where it did.
+	Problem       string `protobuf:"bytes,2,opt,name=problem,proto3" json:"problem,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetServicePromptResponse) Reset() {
+	*x = GetServicePromptResponse{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetServicePromptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetServicePromptResponse) ProtoMessage() {}
+
+func (x *GetServicePromptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetServicePromptResponse.ProtoReflect.Descriptor instead.
+func (*GetServicePromptResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *GetServicePromptResponse) GetResult() []byte {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *GetServicePromptResponse) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+type WatchServicesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchServicesRequest) Reset() {
+	*x = WatchServicesRequest{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchServicesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchServicesRequest) ProtoMessage() {}
+
+func (x *WatchServicesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchServicesRequest.ProtoReflect.Descriptor instead.
+func (*WatchServicesRequest) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{29}
+}
+
+type WatchServicesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What may be another now. The first message, in which nothing is, says that the watch has begun.
+	Tools         bool `protobuf:"varint,1,opt,name=tools,proto3" json:"tools,omitempty"`
+	Prompts       bool `protobuf:"varint,2,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchServicesResponse) Reset() {
+	*x = WatchServicesResponse{}
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchServicesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchServicesResponse) ProtoMessage() {}
+
+func (x *WatchServicesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchServicesResponse.ProtoReflect.Descriptor instead.
+func (*WatchServicesResponse) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_toolbox_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *WatchServicesResponse) GetTools() bool {
+	if x != nil {
+		return x.Tools
+	}
+	return false
+}
+
+func (x *WatchServicesResponse) GetPrompts() bool {
+	if x != nil {
+		return x.Prompts
+	}
+	return false
+}
+
 type ValidateMcpResponse_Item struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1448,7 +1952,7 @@ type ValidateMcpResponse_Item struct {
 
 func (x *ValidateMcpResponse_Item) Reset() {
 	*x = ValidateMcpResponse_Item{}
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[26]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1460,7 +1964,7 @@ func (x *ValidateMcpResponse_Item) String() string {
 func (*ValidateMcpResponse_Item) ProtoMessage() {}
 
 func (x *ValidateMcpResponse_Item) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[26]
+	mi := &file_hecaton_agent_v1_toolbox_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1627,7 +2131,39 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\tread_only\x18\x05 \x01(\bR\breadOnly\"k\n" +
 	"\x18ListServiceToolsResponse\x123\n" +
 	"\x05tools\x18\x01 \x03(\v2\x1d.hecaton.agent.v1.ServiceToolR\x05tools\x12\x1a\n" +
-	"\bproblems\x18\x02 \x03(\tR\bproblems2\xa6\t\n" +
+	"\bproblems\x18\x02 \x03(\tR\bproblems\"\x86\x01\n" +
+	"\x16CallServiceToolRequest\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12%\n" +
+	"\x0earguments_json\x18\x02 \x01(\fR\rargumentsJson\x123\n" +
+	"\aconsent\x18\x03 \x01(\v2\x19.hecaton.agent.v1.ConsentR\aconsent\"\x86\x01\n" +
+	"\x17CallServiceToolResponse\x12%\n" +
+	"\rprogress_json\x18\x01 \x01(\fH\x00R\fprogressJson\x12<\n" +
+	"\x06answer\x18\x02 \x01(\v2\".hecaton.agent.v1.CallToolResponseH\x00R\x06answerB\x06\n" +
+	"\x04kind\"\x1b\n" +
+	"\x19ListServicePromptsRequest\"o\n" +
+	"\rServicePrompt\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x18\n" +
+	"\aservice\x18\x02 \x01(\tR\aservice\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x1e\n" +
+	"\n" +
+	"definition\x18\x04 \x01(\fR\n" +
+	"definition\"s\n" +
+	"\x1aListServicePromptsResponse\x129\n" +
+	"\aprompts\x18\x01 \x03(\v2\x1f.hecaton.agent.v1.ServicePromptR\aprompts\x12\x1a\n" +
+	"\bproblems\x18\x02 \x03(\tR\bproblems\"\xc1\x01\n" +
+	"\x17GetServicePromptRequest\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12V\n" +
+	"\targuments\x18\x02 \x03(\v28.hecaton.agent.v1.GetServicePromptRequest.ArgumentsEntryR\targuments\x1a<\n" +
+	"\x0eArgumentsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"L\n" +
+	"\x18GetServicePromptResponse\x12\x16\n" +
+	"\x06result\x18\x01 \x01(\fR\x06result\x12\x18\n" +
+	"\aproblem\x18\x02 \x01(\tR\aproblem\"\x16\n" +
+	"\x14WatchServicesRequest\"G\n" +
+	"\x15WatchServicesResponse\x12\x14\n" +
+	"\x05tools\x18\x01 \x01(\bR\x05tools\x12\x18\n" +
+	"\aprompts\x18\x02 \x01(\bR\aprompts2\xd0\f\n" +
 	"\x0eToolboxService\x12h\n" +
 	"\tListTools\x12\".hecaton.agent.v1.ListToolsRequest\x1a#.hecaton.agent.v1.ListToolsResponse\"\x12\x82\xd3\xe4\x93\x02\f\x12\n" +
 	"/api/tools\x12w\n" +
@@ -1643,7 +2179,11 @@ const file_hecaton_agent_v1_toolbox_proto_rawDesc = "" +
 	"\x0eAuthorizeOAuth\x12'.hecaton.agent.v1.AuthorizeOAuthRequest\x1a(.hecaton.agent.v1.AuthorizeOAuthResponse\"%\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/tools/oauth/authorize\x12\x86\x01\n" +
 	"\rExchangeOAuth\x12&.hecaton.agent.v1.ExchangeOAuthRequest\x1a'.hecaton.agent.v1.ExchangeOAuthResponse\"$\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/tools/oauth/exchange\x12Q\n" +
 	"\bCallTool\x12!.hecaton.agent.v1.CallToolRequest\x1a\".hecaton.agent.v1.CallToolResponse\x12i\n" +
-	"\x10ListServiceTools\x12).hecaton.agent.v1.ListServiceToolsRequest\x1a*.hecaton.agent.v1.ListServiceToolsResponseBCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
+	"\x10ListServiceTools\x12).hecaton.agent.v1.ListServiceToolsRequest\x1a*.hecaton.agent.v1.ListServiceToolsResponse\x12h\n" +
+	"\x0fCallServiceTool\x12(.hecaton.agent.v1.CallServiceToolRequest\x1a).hecaton.agent.v1.CallServiceToolResponse0\x01\x12o\n" +
+	"\x12ListServicePrompts\x12+.hecaton.agent.v1.ListServicePromptsRequest\x1a,.hecaton.agent.v1.ListServicePromptsResponse\x12i\n" +
+	"\x10GetServicePrompt\x12).hecaton.agent.v1.GetServicePromptRequest\x1a*.hecaton.agent.v1.GetServicePromptResponse\x12b\n" +
+	"\rWatchServices\x12&.hecaton.agent.v1.WatchServicesRequest\x1a'.hecaton.agent.v1.WatchServicesResponse0\x01BCZAgithub.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1;agentv1b\x06proto3"
 
 var (
 	file_hecaton_agent_v1_toolbox_proto_rawDescOnce sync.Once
@@ -1657,82 +2197,104 @@ func file_hecaton_agent_v1_toolbox_proto_rawDescGZIP() []byte {
 	return file_hecaton_agent_v1_toolbox_proto_rawDescData
 }
 
-var file_hecaton_agent_v1_toolbox_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_hecaton_agent_v1_toolbox_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_hecaton_agent_v1_toolbox_proto_goTypes = []any{
-	(*SavedTool)(nil),                // 0: hecaton.agent.v1.SavedTool
-	(*ListToolsRequest)(nil),         // 1: hecaton.agent.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),        // 2: hecaton.agent.v1.ListToolsResponse
-	(*CreateToolRequest)(nil),        // 3: hecaton.agent.v1.CreateToolRequest
-	(*CreateToolResponse)(nil),       // 4: hecaton.agent.v1.CreateToolResponse
-	(*GetToolRequest)(nil),           // 5: hecaton.agent.v1.GetToolRequest
-	(*GetToolResponse)(nil),          // 6: hecaton.agent.v1.GetToolResponse
-	(*UpdateToolRequest)(nil),        // 7: hecaton.agent.v1.UpdateToolRequest
-	(*UpdateToolResponse)(nil),       // 8: hecaton.agent.v1.UpdateToolResponse
-	(*DeleteToolRequest)(nil),        // 9: hecaton.agent.v1.DeleteToolRequest
-	(*DeleteToolResponse)(nil),       // 10: hecaton.agent.v1.DeleteToolResponse
-	(*ValidateMcpRequest)(nil),       // 11: hecaton.agent.v1.ValidateMcpRequest
-	(*ValidateMcpResponse)(nil),      // 12: hecaton.agent.v1.ValidateMcpResponse
-	(*AuthorizeOAuthRequest)(nil),    // 13: hecaton.agent.v1.AuthorizeOAuthRequest
-	(*AuthorizeOAuthResponse)(nil),   // 14: hecaton.agent.v1.AuthorizeOAuthResponse
-	(*ExchangeOAuthRequest)(nil),     // 15: hecaton.agent.v1.ExchangeOAuthRequest
-	(*ExchangeOAuthResponse)(nil),    // 16: hecaton.agent.v1.ExchangeOAuthResponse
-	(*CallToolRequest)(nil),          // 17: hecaton.agent.v1.CallToolRequest
-	(*CallToolResponse)(nil),         // 18: hecaton.agent.v1.CallToolResponse
-	(*ListServiceToolsRequest)(nil),  // 19: hecaton.agent.v1.ListServiceToolsRequest
-	(*ServiceTool)(nil),              // 20: hecaton.agent.v1.ServiceTool
-	(*ListServiceToolsResponse)(nil), // 21: hecaton.agent.v1.ListServiceToolsResponse
-	nil,                              // 22: hecaton.agent.v1.SavedTool.HeadersEntry
-	nil,                              // 23: hecaton.agent.v1.SavedTool.EnvEntry
-	nil,                              // 24: hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
-	nil,                              // 25: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
-	(*ValidateMcpResponse_Item)(nil), // 26: hecaton.agent.v1.ValidateMcpResponse.Item
-	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
-	(*Consent)(nil),                  // 28: hecaton.agent.v1.Consent
-	(*Admission)(nil),                // 29: hecaton.agent.v1.Admission
+	(*SavedTool)(nil),                  // 0: hecaton.agent.v1.SavedTool
+	(*ListToolsRequest)(nil),           // 1: hecaton.agent.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),          // 2: hecaton.agent.v1.ListToolsResponse
+	(*CreateToolRequest)(nil),          // 3: hecaton.agent.v1.CreateToolRequest
+	(*CreateToolResponse)(nil),         // 4: hecaton.agent.v1.CreateToolResponse
+	(*GetToolRequest)(nil),             // 5: hecaton.agent.v1.GetToolRequest
+	(*GetToolResponse)(nil),            // 6: hecaton.agent.v1.GetToolResponse
+	(*UpdateToolRequest)(nil),          // 7: hecaton.agent.v1.UpdateToolRequest
+	(*UpdateToolResponse)(nil),         // 8: hecaton.agent.v1.UpdateToolResponse
+	(*DeleteToolRequest)(nil),          // 9: hecaton.agent.v1.DeleteToolRequest
+	(*DeleteToolResponse)(nil),         // 10: hecaton.agent.v1.DeleteToolResponse
+	(*ValidateMcpRequest)(nil),         // 11: hecaton.agent.v1.ValidateMcpRequest
+	(*ValidateMcpResponse)(nil),        // 12: hecaton.agent.v1.ValidateMcpResponse
+	(*AuthorizeOAuthRequest)(nil),      // 13: hecaton.agent.v1.AuthorizeOAuthRequest
+	(*AuthorizeOAuthResponse)(nil),     // 14: hecaton.agent.v1.AuthorizeOAuthResponse
+	(*ExchangeOAuthRequest)(nil),       // 15: hecaton.agent.v1.ExchangeOAuthRequest
+	(*ExchangeOAuthResponse)(nil),      // 16: hecaton.agent.v1.ExchangeOAuthResponse
+	(*CallToolRequest)(nil),            // 17: hecaton.agent.v1.CallToolRequest
+	(*CallToolResponse)(nil),           // 18: hecaton.agent.v1.CallToolResponse
+	(*ListServiceToolsRequest)(nil),    // 19: hecaton.agent.v1.ListServiceToolsRequest
+	(*ServiceTool)(nil),                // 20: hecaton.agent.v1.ServiceTool
+	(*ListServiceToolsResponse)(nil),   // 21: hecaton.agent.v1.ListServiceToolsResponse
+	(*CallServiceToolRequest)(nil),     // 22: hecaton.agent.v1.CallServiceToolRequest
+	(*CallServiceToolResponse)(nil),    // 23: hecaton.agent.v1.CallServiceToolResponse
+	(*ListServicePromptsRequest)(nil),  // 24: hecaton.agent.v1.ListServicePromptsRequest
+	(*ServicePrompt)(nil),              // 25: hecaton.agent.v1.ServicePrompt
+	(*ListServicePromptsResponse)(nil), // 26: hecaton.agent.v1.ListServicePromptsResponse
+	(*GetServicePromptRequest)(nil),    // 27: hecaton.agent.v1.GetServicePromptRequest
+	(*GetServicePromptResponse)(nil),   // 28: hecaton.agent.v1.GetServicePromptResponse
+	(*WatchServicesRequest)(nil),       // 29: hecaton.agent.v1.WatchServicesRequest
+	(*WatchServicesResponse)(nil),      // 30: hecaton.agent.v1.WatchServicesResponse
+	nil,                                // 31: hecaton.agent.v1.SavedTool.HeadersEntry
+	nil,                                // 32: hecaton.agent.v1.SavedTool.EnvEntry
+	nil,                                // 33: hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
+	nil,                                // 34: hecaton.agent.v1.ValidateMcpRequest.EnvEntry
+	(*ValidateMcpResponse_Item)(nil),   // 35: hecaton.agent.v1.ValidateMcpResponse.Item
+	nil,                                // 36: hecaton.agent.v1.GetServicePromptRequest.ArgumentsEntry
+	(*timestamppb.Timestamp)(nil),      // 37: google.protobuf.Timestamp
+	(*Consent)(nil),                    // 38: hecaton.agent.v1.Consent
+	(*Admission)(nil),                  // 39: hecaton.agent.v1.Admission
 }
 var file_hecaton_agent_v1_toolbox_proto_depIdxs = []int32{
-	22, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
-	23, // 1: hecaton.agent.v1.SavedTool.env:type_name -> hecaton.agent.v1.SavedTool.EnvEntry
-	27, // 2: hecaton.agent.v1.SavedTool.created_at:type_name -> google.protobuf.Timestamp
-	27, // 3: hecaton.agent.v1.SavedTool.updated_at:type_name -> google.protobuf.Timestamp
+	31, // 0: hecaton.agent.v1.SavedTool.headers:type_name -> hecaton.agent.v1.SavedTool.HeadersEntry
+	32, // 1: hecaton.agent.v1.SavedTool.env:type_name -> hecaton.agent.v1.SavedTool.EnvEntry
+	37, // 2: hecaton.agent.v1.SavedTool.created_at:type_name -> google.protobuf.Timestamp
+	37, // 3: hecaton.agent.v1.SavedTool.updated_at:type_name -> google.protobuf.Timestamp
 	0,  // 4: hecaton.agent.v1.ListToolsResponse.tools:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 5: hecaton.agent.v1.CreateToolRequest.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 6: hecaton.agent.v1.CreateToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 7: hecaton.agent.v1.GetToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 8: hecaton.agent.v1.UpdateToolRequest.tool:type_name -> hecaton.agent.v1.SavedTool
 	0,  // 9: hecaton.agent.v1.UpdateToolResponse.tool:type_name -> hecaton.agent.v1.SavedTool
-	24, // 10: hecaton.agent.v1.ValidateMcpRequest.headers:type_name -> hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
-	25, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
-	26, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
-	26, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
-	28, // 14: hecaton.agent.v1.CallToolRequest.consent:type_name -> hecaton.agent.v1.Consent
-	29, // 15: hecaton.agent.v1.CallToolResponse.admission:type_name -> hecaton.agent.v1.Admission
+	33, // 10: hecaton.agent.v1.ValidateMcpRequest.headers:type_name -> hecaton.agent.v1.ValidateMcpRequest.HeadersEntry
+	34, // 11: hecaton.agent.v1.ValidateMcpRequest.env:type_name -> hecaton.agent.v1.ValidateMcpRequest.EnvEntry
+	35, // 12: hecaton.agent.v1.ValidateMcpResponse.tools:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
+	35, // 13: hecaton.agent.v1.ValidateMcpResponse.prompts:type_name -> hecaton.agent.v1.ValidateMcpResponse.Item
+	38, // 14: hecaton.agent.v1.CallToolRequest.consent:type_name -> hecaton.agent.v1.Consent
+	39, // 15: hecaton.agent.v1.CallToolResponse.admission:type_name -> hecaton.agent.v1.Admission
 	20, // 16: hecaton.agent.v1.ListServiceToolsResponse.tools:type_name -> hecaton.agent.v1.ServiceTool
-	1,  // 17: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
-	3,  // 18: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
-	5,  // 19: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
-	7,  // 20: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
-	9,  // 21: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
-	11, // 22: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
-	13, // 23: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:input_type -> hecaton.agent.v1.AuthorizeOAuthRequest
-	15, // 24: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
-	17, // 25: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
-	19, // 26: hecaton.agent.v1.ToolboxService.ListServiceTools:input_type -> hecaton.agent.v1.ListServiceToolsRequest
-	2,  // 27: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
-	4,  // 28: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
-	6,  // 29: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
-	8,  // 30: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
-	10, // 31: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
-	12, // 32: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
-	14, // 33: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:output_type -> hecaton.agent.v1.AuthorizeOAuthResponse
-	16, // 34: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
-	18, // 35: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
-	21, // 36: hecaton.agent.v1.ToolboxService.ListServiceTools:output_type -> hecaton.agent.v1.ListServiceToolsResponse
-	27, // [27:37] is the sub-list for method output_type
-	17, // [17:27] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	38, // 17: hecaton.agent.v1.CallServiceToolRequest.consent:type_name -> hecaton.agent.v1.Consent
+	18, // 18: hecaton.agent.v1.CallServiceToolResponse.answer:type_name -> hecaton.agent.v1.CallToolResponse
+	25, // 19: hecaton.agent.v1.ListServicePromptsResponse.prompts:type_name -> hecaton.agent.v1.ServicePrompt
+	36, // 20: hecaton.agent.v1.GetServicePromptRequest.arguments:type_name -> hecaton.agent.v1.GetServicePromptRequest.ArgumentsEntry
+	1,  // 21: hecaton.agent.v1.ToolboxService.ListTools:input_type -> hecaton.agent.v1.ListToolsRequest
+	3,  // 22: hecaton.agent.v1.ToolboxService.CreateTool:input_type -> hecaton.agent.v1.CreateToolRequest
+	5,  // 23: hecaton.agent.v1.ToolboxService.GetTool:input_type -> hecaton.agent.v1.GetToolRequest
+	7,  // 24: hecaton.agent.v1.ToolboxService.UpdateTool:input_type -> hecaton.agent.v1.UpdateToolRequest
+	9,  // 25: hecaton.agent.v1.ToolboxService.DeleteTool:input_type -> hecaton.agent.v1.DeleteToolRequest
+	11, // 26: hecaton.agent.v1.ToolboxService.ValidateMcp:input_type -> hecaton.agent.v1.ValidateMcpRequest
+	13, // 27: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:input_type -> hecaton.agent.v1.AuthorizeOAuthRequest
+	15, // 28: hecaton.agent.v1.ToolboxService.ExchangeOAuth:input_type -> hecaton.agent.v1.ExchangeOAuthRequest
+	17, // 29: hecaton.agent.v1.ToolboxService.CallTool:input_type -> hecaton.agent.v1.CallToolRequest
+	19, // 30: hecaton.agent.v1.ToolboxService.ListServiceTools:input_type -> hecaton.agent.v1.ListServiceToolsRequest
+	22, // 31: hecaton.agent.v1.ToolboxService.CallServiceTool:input_type -> hecaton.agent.v1.CallServiceToolRequest
+	24, // 32: hecaton.agent.v1.ToolboxService.ListServicePrompts:input_type -> hecaton.agent.v1.ListServicePromptsRequest
+	27, // 33: hecaton.agent.v1.ToolboxService.GetServicePrompt:input_type -> hecaton.agent.v1.GetServicePromptRequest
+	29, // 34: hecaton.agent.v1.ToolboxService.WatchServices:input_type -> hecaton.agent.v1.WatchServicesRequest
+	2,  // 35: hecaton.agent.v1.ToolboxService.ListTools:output_type -> hecaton.agent.v1.ListToolsResponse
+	4,  // 36: hecaton.agent.v1.ToolboxService.CreateTool:output_type -> hecaton.agent.v1.CreateToolResponse
+	6,  // 37: hecaton.agent.v1.ToolboxService.GetTool:output_type -> hecaton.agent.v1.GetToolResponse
+	8,  // 38: hecaton.agent.v1.ToolboxService.UpdateTool:output_type -> hecaton.agent.v1.UpdateToolResponse
+	10, // 39: hecaton.agent.v1.ToolboxService.DeleteTool:output_type -> hecaton.agent.v1.DeleteToolResponse
+	12, // 40: hecaton.agent.v1.ToolboxService.ValidateMcp:output_type -> hecaton.agent.v1.ValidateMcpResponse
+	14, // 41: hecaton.agent.v1.ToolboxService.AuthorizeOAuth:output_type -> hecaton.agent.v1.AuthorizeOAuthResponse
+	16, // 42: hecaton.agent.v1.ToolboxService.ExchangeOAuth:output_type -> hecaton.agent.v1.ExchangeOAuthResponse
+	18, // 43: hecaton.agent.v1.ToolboxService.CallTool:output_type -> hecaton.agent.v1.CallToolResponse
+	21, // 44: hecaton.agent.v1.ToolboxService.ListServiceTools:output_type -> hecaton.agent.v1.ListServiceToolsResponse
+	23, // 45: hecaton.agent.v1.ToolboxService.CallServiceTool:output_type -> hecaton.agent.v1.CallServiceToolResponse
+	26, // 46: hecaton.agent.v1.ToolboxService.ListServicePrompts:output_type -> hecaton.agent.v1.ListServicePromptsResponse
+	28, // 47: hecaton.agent.v1.ToolboxService.GetServicePrompt:output_type -> hecaton.agent.v1.GetServicePromptResponse
+	30, // 48: hecaton.agent.v1.ToolboxService.WatchServices:output_type -> hecaton.agent.v1.WatchServicesResponse
+	35, // [35:49] is the sub-list for method output_type
+	21, // [21:35] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_toolbox_proto_init() }
@@ -1743,13 +2305,17 @@ func file_hecaton_agent_v1_toolbox_proto_init() {
 	file_hecaton_agent_v1_approval_proto_init()
 	file_hecaton_agent_v1_toolbox_proto_msgTypes[0].OneofWrappers = []any{}
 	file_hecaton_agent_v1_toolbox_proto_msgTypes[16].OneofWrappers = []any{}
+	file_hecaton_agent_v1_toolbox_proto_msgTypes[23].OneofWrappers = []any{
+		(*CallServiceToolResponse_ProgressJson)(nil),
+		(*CallServiceToolResponse_Answer)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_toolbox_proto_rawDesc), len(file_hecaton_agent_v1_toolbox_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

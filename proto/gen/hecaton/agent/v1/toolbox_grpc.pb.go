@@ -19,16 +19,20 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ToolboxService_ListTools_FullMethodName        = "/hecaton.agent.v1.ToolboxService/ListTools"
-	ToolboxService_CreateTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/CreateTool"
-	ToolboxService_GetTool_FullMethodName          = "/hecaton.agent.v1.ToolboxService/GetTool"
-	ToolboxService_UpdateTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/UpdateTool"
-	ToolboxService_DeleteTool_FullMethodName       = "/hecaton.agent.v1.ToolboxService/DeleteTool"
-	ToolboxService_ValidateMcp_FullMethodName      = "/hecaton.agent.v1.ToolboxService/ValidateMcp"
-	ToolboxService_AuthorizeOAuth_FullMethodName   = "/hecaton.agent.v1.ToolboxService/AuthorizeOAuth"
-	ToolboxService_ExchangeOAuth_FullMethodName    = "/hecaton.agent.v1.ToolboxService/ExchangeOAuth"
-	ToolboxService_CallTool_FullMethodName         = "/hecaton.agent.v1.ToolboxService/CallTool"
-	ToolboxService_ListServiceTools_FullMethodName = "/hecaton.agent.v1.ToolboxService/ListServiceTools"
+	ToolboxService_ListTools_FullMethodName          = "/hecaton.agent.v1.ToolboxService/ListTools"
+	ToolboxService_CreateTool_FullMethodName         = "/hecaton.agent.v1.ToolboxService/CreateTool"
+	ToolboxService_GetTool_FullMethodName            = "/hecaton.agent.v1.ToolboxService/GetTool"
+	ToolboxService_UpdateTool_FullMethodName         = "/hecaton.agent.v1.ToolboxService/UpdateTool"
+	ToolboxService_DeleteTool_FullMethodName         = "/hecaton.agent.v1.ToolboxService/DeleteTool"
+	ToolboxService_ValidateMcp_FullMethodName        = "/hecaton.agent.v1.ToolboxService/ValidateMcp"
+	ToolboxService_AuthorizeOAuth_FullMethodName     = "/hecaton.agent.v1.ToolboxService/AuthorizeOAuth"
+	ToolboxService_ExchangeOAuth_FullMethodName      = "/hecaton.agent.v1.ToolboxService/ExchangeOAuth"
+	ToolboxService_CallTool_FullMethodName           = "/hecaton.agent.v1.ToolboxService/CallTool"
+	ToolboxService_ListServiceTools_FullMethodName   = "/hecaton.agent.v1.ToolboxService/ListServiceTools"
+	ToolboxService_CallServiceTool_FullMethodName    = "/hecaton.agent.v1.ToolboxService/CallServiceTool"
+	ToolboxService_ListServicePrompts_FullMethodName = "/hecaton.agent.v1.ToolboxService/ListServicePrompts"
+	ToolboxService_GetServicePrompt_FullMethodName   = "/hecaton.agent.v1.ToolboxService/GetServicePrompt"
+	ToolboxService_WatchServices_FullMethodName      = "/hecaton.agent.v1.ToolboxService/WatchServices"
 )
 
 // ToolboxServiceClient is the client API for ToolboxService service.
@@ -61,6 +65,15 @@ type ToolboxServiceClient interface {
 	// ListServiceTools returns the tools that the user's saved and enabled servers and grants have now. A server that does not
 	// list its tools within 2 s is left out, and told of in problems.
 	ListServiceTools(ctx context.Context, in *ListServiceToolsRequest, opts ...grpc.CallOption) (*ListServiceToolsResponse, error)
+	// CallServiceTool calls such a tool by its key, and tells of its progress before it answers.
+	CallServiceTool(ctx context.Context, in *CallServiceToolRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CallServiceToolResponse], error)
+	// ListServicePrompts returns the prompts that the user's saved and enabled MCP servers have now, within the same time.
+	ListServicePrompts(ctx context.Context, in *ListServicePromptsRequest, opts ...grpc.CallOption) (*ListServicePromptsResponse, error)
+	// GetServicePrompt gets such a prompt by its key. Arguments that it does not take, or that lack, are INVALID_ARGUMENT.
+	GetServicePrompt(ctx context.Context, in *GetServicePromptRequest, opts ...grpc.CallOption) (*GetServicePromptResponse, error)
+	// WatchServices tells of changes of what the user's saved and enabled servers and grants have, until the caller ends it. While it
+	// lasts, a connection to each server is kept on which that can say so.
+	WatchServices(ctx context.Context, in *WatchServicesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchServicesResponse], error)
 }
 
 type toolboxServiceClient struct {
@@ -171,6 +184,64 @@ func (c *toolboxServiceClient) ListServiceTools(ctx context.Context, in *ListSer
 	return out, nil
 }
 
+func (c *toolboxServiceClient) CallServiceTool(ctx context.Context, in *CallServiceToolRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[CallServiceToolResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ToolboxService_ServiceDesc.Streams[0], ToolboxService_CallServiceTool_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[CallServiceToolRequest, CallServiceToolResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ToolboxService_CallServiceToolClient = grpc.ServerStreamingClient[CallServiceToolResponse]
+
+func (c *toolboxServiceClient) ListServicePrompts(ctx context.Context, in *ListServicePromptsRequest, opts ...grpc.CallOption) (*ListServicePromptsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListServicePromptsResponse)
+	err := c.cc.Invoke(ctx, ToolboxService_ListServicePrompts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *toolboxServiceClient) GetServicePrompt(ctx context.Context, in *GetServicePromptRequest, opts ...grpc.CallOption) (*GetServicePromptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetServicePromptResponse)
+	err := c.cc.Invoke(ctx, ToolboxService_GetServicePrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *toolboxServiceClient) WatchServices(ctx context.Context, in *WatchServicesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchServicesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ToolboxService_ServiceDesc.Streams[1], ToolboxService_WatchServices_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchServicesRequest, WatchServicesResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ToolboxService_WatchServicesClient = grpc.ServerStreamingClient[WatchServicesResponse]
+
 // ToolboxServiceServer is the server API for ToolboxService service.
 // All implementations must embed UnimplementedToolboxServiceServer
 // for forward compatibility.
@@ -201,6 +272,15 @@ type ToolboxServiceServer interface {
 	// ListServiceTools returns the tools that the user's saved and enabled servers and grants have now. A server that does not
 	// list its tools within 2 s is left out, and told of in problems.
 	ListServiceTools(context.Context, *ListServiceToolsRequest) (*ListServiceToolsResponse, error)
+	// CallServiceTool calls such a tool by its key, and tells of its progress before it answers.
+	CallServiceTool(*CallServiceToolRequest, grpc.ServerStreamingServer[CallServiceToolResponse]) error
+	// ListServicePrompts returns the prompts that the user's saved and enabled MCP servers have now, within the same time.
+	ListServicePrompts(context.Context, *ListServicePromptsRequest) (*ListServicePromptsResponse, error)
+	// GetServicePrompt gets such a prompt by its key. Arguments that it does not take, or that lack, are INVALID_ARGUMENT.
+	GetServicePrompt(context.Context, *GetServicePromptRequest) (*GetServicePromptResponse, error)
+	// WatchServices tells of changes of what the user's saved and enabled servers and grants have, until the caller ends it. While it
+	// lasts, a connection to each server is kept on which that can say so.
+	WatchServices(*WatchServicesRequest, grpc.ServerStreamingServer[WatchServicesResponse]) error
 	mustEmbedUnimplementedToolboxServiceServer()
 }
 
@@ -240,6 +320,18 @@ func (UnimplementedToolboxServiceServer) CallTool(context.Context, *CallToolRequ
 }
 func (UnimplementedToolboxServiceServer) ListServiceTools(context.Context, *ListServiceToolsRequest) (*ListServiceToolsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListServiceTools not implemented")
+}
+func (UnimplementedToolboxServiceServer) CallServiceTool(*CallServiceToolRequest, grpc.ServerStreamingServer[CallServiceToolResponse]) error {
+	return status.Error(codes.Unimplemented, "method CallServiceTool not implemented")
+}
+func (UnimplementedToolboxServiceServer) ListServicePrompts(context.Context, *ListServicePromptsRequest) (*ListServicePromptsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListServicePrompts not implemented")
+}
+func (UnimplementedToolboxServiceServer) GetServicePrompt(context.Context, *GetServicePromptRequest) (*GetServicePromptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetServicePrompt not implemented")
+}
+func (UnimplementedToolboxServiceServer) WatchServices(*WatchServicesRequest, grpc.ServerStreamingServer[WatchServicesResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchServices not implemented")
 }
 func (UnimplementedToolboxServiceServer) mustEmbedUnimplementedToolboxServiceServer() {}
 func (UnimplementedToolboxServiceServer) testEmbeddedByValue()                        {}
@@ -442,6 +534,64 @@ func _ToolboxService_ListServiceTools_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ToolboxService_CallServiceTool_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(CallServiceToolRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ToolboxServiceServer).CallServiceTool(m, &grpc.GenericServerStream[CallServiceToolRequest, CallServiceToolResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ToolboxService_CallServiceToolServer = grpc.ServerStreamingServer[CallServiceToolResponse]
+
+func _ToolboxService_ListServicePrompts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListServicePromptsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ToolboxServiceServer).ListServicePrompts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ToolboxService_ListServicePrompts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ToolboxServiceServer).ListServicePrompts(ctx, req.(*ListServicePromptsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ToolboxService_GetServicePrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetServicePromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ToolboxServiceServer).GetServicePrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ToolboxService_GetServicePrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ToolboxServiceServer).GetServicePrompt(ctx, req.(*GetServicePromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ToolboxService_WatchServices_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchServicesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ToolboxServiceServer).WatchServices(m, &grpc.GenericServerStream[WatchServicesRequest, WatchServicesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ToolboxService_WatchServicesServer = grpc.ServerStreamingServer[WatchServicesResponse]
+
 // ToolboxService_ServiceDesc is the grpc.ServiceDesc for ToolboxService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -489,7 +639,26 @@ var ToolboxService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListServiceTools",
 			Handler:    _ToolboxService_ListServiceTools_Handler,
 		},
+		{
+			MethodName: "ListServicePrompts",
+			Handler:    _ToolboxService_ListServicePrompts_Handler,
+		},
+		{
+			MethodName: "GetServicePrompt",
+			Handler:    _ToolboxService_GetServicePrompt_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "CallServiceTool",
+			Handler:       _ToolboxService_CallServiceTool_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchServices",
+			Handler:       _ToolboxService_WatchServices_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "hecaton/agent/v1/toolbox.proto",
 }

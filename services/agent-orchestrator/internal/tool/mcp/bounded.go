@@ -23,7 +23,10 @@ func (b *bounded) Read(p []byte) (int, error) {
 		return 0, &Error{Kind: TooMuch, Message: "the answer is too large"}
 	}
 	n, err := b.body.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n) + valueWeight*b.scale.values(p[:n])
+	took := int64(n) + valueWeight*b.scale.values(p[:n])
+	if b.left -= took; !b.flight.take(took) {
+		b.left = 0
+	}
 	return n, err
 }
 

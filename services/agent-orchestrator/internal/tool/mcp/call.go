@@ -34,29 +34,39 @@ func (r *remote) Call(ctx context.Context, in tool.Invocation) (tool.Result, err
 	if len(in.Args) > 0 {
 		params.Arguments = in.Args
 	}
+	if in.Progress != nil {
+		token, done := r.server.progress.follow(in.Progress)
+		defer done()
+		params.SetProgressToken(token)
+	}
 	for again := false; ; again = true {
-		sess, err := r.server.session(ctx)
+		sess, fresh, err := r.server.acquire(ctx)
 		if err != nil {
 			return tool.Result{}, r.failure(tool.NotDelivered, "", err.Error())
 		}
 		f := r.server.newFlight()
 		got, err := sess.CallTool(f.attach(ctx), params)
-		if err == nil {
-			return convert(got), nil
+		gone := err != nil && ctx.Err() == nil && over(f, err, fresh, sess.ID())
+		if gone {
+			r.server.leave(sess)
 		}
-		if again || ctx.Err() != nil || !over(f, err) {
+		r.server.release(sess)
+		switch {
+		case err == nil:
+			return convert(got), nil
+		case again || !gone:
 			return r.outcome(ctx, f, err)
 		}
-		r.server.forget(sess)
 	}
 }
 
 // over reports whether a call was not taken because the session no longer exists: it was closed before, the process had
-// ended, or the server has forgotten it.
-func over(f *flight, err error) bool {
+// ended, or the server has forgotten it. Some servers say so of a session that they do not know with 400.
+func over(f *flight, err error, fresh bool, session string) bool {
 	status, sent := f.seen()
 	return !sent && (errors.Is(err, sdk.ErrConnectionClosed) || !f.http) ||
-		status == http.StatusNotFound && errors.Is(err, sdk.ErrSessionMissing)
+		status == http.StatusNotFound && errors.Is(err, sdk.ErrSessionMissing) ||
+		status == http.StatusBadRequest && !fresh && session != ""
 }
 
 // outcome says what an error means for the call.

@@ -2,113 +2,126 @@ package mcp
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"fmt"
-	"strings"
+	"errors"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/hecaton-dev/hecaton/pkg/tool/toolname"
-	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
 
 const (
-	// maxTools bounds what one server offers.
+	// maxTools bounds what one server offers: of tools, and of prompts.
 	maxTools = 512
-	// maxDescription and maxParameters bound what a model is told of a tool, in bytes.
-	maxDescription = 4 << 10
-	maxParameters  = 16 << 10
-	// maxPrompt bounds the text of a prompt.
-	maxPrompt = 16 << 10
+	// maxPages bounds the pages of one list, and maxListed its size, in bytes with what the values take.
+	maxPages  = 64
+	maxListed = 64 << 20
 )
 
-// confirmMeta in a tool's _meta marks that a person has to be asked before it runs.
-const confirmMeta = "hecaton/requires_confirmation"
-
-// listTools returns the server's tools, page by page, at most maxTools.
-func (s *server) listTools(ctx context.Context, sess *session) ([]*sdk.Tool, error) {
-	if caps := sess.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
-		return nil, nil
-	}
-	f := s.newFlight()
-	var all []*sdk.Tool
-	for t, err := range sess.Tools(f.attach(ctx), nil) {
+// ask puts a question that changes nothing: once more on a new connection if an old one may be over. The error is an *Error.
+func (s *server) ask(ctx context.Context, limit int64, question func(context.Context, *session, *flight) error) error {
+	for {
+		sess, fresh, err := s.acquire(ctx)
 		if err != nil {
-			return nil, explain(ctx, f, err)
+			return err
 		}
-		if all = append(all, t); len(all) == maxTools {
-			break
+		f := s.newFlight()
+		f.limit = limit
+		err = question(f.attach(ctx), sess, f)
+		if err != nil && !answered(f, err) && !errors.Is(ctx.Err(), context.Canceled) {
+			s.leave(sess)
 		}
-	}
-	return all, nil
-}
-
-// prompt returns the text of one of the server's prompts.
-func (s *server) prompt(ctx context.Context, sess *session, name string) (string, error) {
-	f := s.newFlight()
-	got, err := sess.GetPrompt(f.attach(ctx), &sdk.GetPromptParams{Name: name})
-	if err != nil {
-		return "", explain(ctx, f, err)
-	}
-	var texts []string
-	for _, m := range got.Messages {
-		if text, ok := m.Content.(*sdk.TextContent); ok {
-			texts = append(texts, text.Text)
+		s.release(sess)
+		switch {
+		case err == nil:
+			return nil
+		case fresh || answered(f, err) || ctx.Err() != nil || f.overflowed():
+			return explain(ctx, f, err)
 		}
 	}
-	return tool.Cut(strings.Join(texts, "\n\n"), maxPrompt), nil
 }
 
-// newTool returns a server's tool as a run has it.
-func newTool(s *server, t *sdk.Tool) *remote {
-	spec := tool.Spec{
-		Name: t.Name, Description: description(s.config.GetName(), t.Description), Parameters: parameters(t.InputSchema),
-		Layer: tool.MCP, Category: tool.Service, Server: s.config.GetName(), Timeout: callTimeout,
-	}
-	spec.Fingerprint = fingerprint(s.config, t)
-	if a := t.Annotations; a != nil {
-		// Only a server that the user trusts can say that a tool does no harm. Any server can say that it may do harm.
-		spec.ReadOnly = s.trusted && a.ReadOnlyHint
-		spec.Confirm = !a.ReadOnlyHint && a.DestructiveHint != nil && *a.DestructiveHint
-	}
-	if asks, ok := t.Meta[confirmMeta].(bool); ok && asks {
-		spec.Confirm = true
-	}
-	return &remote{spec: spec, listed: t, server: s}
+// answered reports whether an error is the server's own, on a connection that works.
+func answered(f *flight, err error) bool {
+	var rpc *jsonrpc.Error
+	var ours *Error
+	status, _ := f.seen()
+	return errors.As(err, &ours) || errors.As(err, &rpc) && (status/100 == 2 || !f.http)
 }
 
-// description gives a model the server's description of a tool, marked as the server's words.
-func description(server, text string) string {
-	if text = strings.TrimSpace(text); text == "" {
-		return fmt.Sprintf("A tool of the MCP server %s, which does not describe it.", tool.Quote(server, toolname.MaxBytes))
+// listTools returns the server's tools, at most maxTools: those that it listed before, while it lets them be remembered.
+func (s *server) listTools(ctx context.Context) (list []*sdk.Tool, err error) {
+	known, ok, changes := recall(s, &s.memory.tools)
+	if ok {
+		return known, nil
 	}
-	return fmt.Sprintf("A tool of the MCP server %s, which describes it so: %s", tool.Quote(server, toolname.MaxBytes), tool.Quote(text, maxDescription))
-}
-
-// fingerprint changes when anything that a server says of a tool changes, or the server's address does. It does not depend on
-// the server's secrets, which may be renewed.
-func fingerprint(c *agentv1.McpServer, t *sdk.Tool) string {
-	address := []string{transportType(c), c.GetBaseUrl()}
-	if transportType(c) == Stdio {
-		address = append([]string{Stdio, c.GetCommand()}, c.GetArgs()...)
-	}
-	raw, err := json.Marshal(map[string]any{"address": address, "tool": t}) // maps are written in the order of their keys
-	if err != nil {
-		return "" // cannot happen: it was decoded from JSON
-	}
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
-
-// parameters is a tool's schema, or one that takes any object if the server's is too long or not the schema of an object.
-func parameters(schema any) json.RawMessage {
-	if m, ok := schema.(map[string]any); ok && m["type"] == "object" {
-		if raw, err := json.Marshal(m); err == nil && len(raw) <= maxParameters {
-			return raw
+	err = s.ask(ctx, maxListed, func(ctx context.Context, sess *session, f *flight) (err error) {
+		if caps := sess.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+			return nil
 		}
+		list, err = pages(func(cursor string) ([]*sdk.Tool, string, error) {
+			got, err := sess.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return got.Tools, got.NextCursor, nil
+		})
+		if err == nil {
+			remember(s, &s.memory.tools, changes, list, f)
+		}
+		return err
+	})
+	return list, err
+}
+
+// listPrompts is listTools for prompts.
+func (s *server) listPrompts(ctx context.Context) (list []*sdk.Prompt, err error) {
+	known, ok, changes := recall(s, &s.memory.prompts)
+	if ok {
+		return known, nil
 	}
-	return json.RawMessage(`{"type":"object"}`)
+	err = s.ask(ctx, maxListed, func(ctx context.Context, sess *session, f *flight) (err error) {
+		if caps := sess.InitializeResult().Capabilities; caps == nil || caps.Prompts == nil {
+			return nil
+		}
+		list, err = pages(func(cursor string) ([]*sdk.Prompt, string, error) {
+			got, err := sess.ListPrompts(ctx, &sdk.ListPromptsParams{Cursor: cursor})
+			if err != nil {
+				return nil, "", err
+			}
+			return got.Prompts, got.NextCursor, nil
+		})
+		if err == nil {
+			remember(s, &s.memory.prompts, changes, list, f)
+		}
+		return err
+	})
+	return list, err
+}
+
+// pages reads a list page by page, to its end or to maxTools.
+func pages[T any](page func(cursor string) (list []*T, next string, err error)) (all []*T, err error) {
+	all = []*T{}
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		list, next, err := page(cursor)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range list {
+			if item == nil {
+				continue
+			}
+			if all = append(all, item); len(all) == maxTools {
+				return all, nil
+			}
+		}
+		switch {
+		case next == "":
+			return all, nil
+		case seen[next]:
+			return nil, &Error{Kind: Protocol, Message: "its list goes in a circle"}
+		case len(seen) == maxPages-1:
+			return nil, &Error{Kind: TooMuch, Message: "its list has too many pages"}
+		}
+		seen[next], cursor = true, next
+	}
 }

@@ -5,68 +5,96 @@ import (
 	"errors"
 	"sync"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 )
 
-// server is one MCP server for the time of a run. If its connection breaks, it opens another.
+// server is one MCP server as one user reaches it. If its connection breaks, it opens another.
 type server struct {
 	// static after construction
 	opts   *Options
 	config *agentv1.McpServer
 	// trusted says that the user trusts what the server says of its tools.
 	trusted bool
+	// turn is held, as its one value, while connecting, so that calls wait for one connection, each as long as it may.
+	turn chan struct{}
+	// progress tells calls what the server says of theirs.
+	progress progress
 
-	mu      sync.Mutex // held while connecting, so that calls wait for one connection
-	current *session
-	closed  bool
+	ending sync.WaitGroup // sessions that are being ended
+
+	mu      sync.Mutex
+	current *session // guarded by mu, as all below
+	retired bool
+	memory  memory
+	changes int // how often the server said that it has other tools or prompts
+	ears    map[*watcher]bool
 }
 
-var errClosed = errors.New("mcp: the run is over")
-
-// session is one connection.
-type session struct {
-	*sdk.ClientSession
-	done    chan struct{} // closed when it is over
-	release context.CancelFunc
+func newServer(o *Options, config Server) *server {
+	return &server{opts: o, config: config.McpServer, trusted: config.Trusted, turn: make(chan struct{}, 1)}
 }
 
-func (s *session) over() bool {
-	select {
-	case <-s.done:
-		return true
-	default:
-		return false
-	}
-}
-
-func (s *session) end() {
-	_ = s.Close() // fails if the server is gone, which does not matter
-	<-s.done
-	s.release()
-}
+var errRetired = errors.New("mcp: the server is not used any more")
 
 func (s *server) newFlight() *flight { return &flight{http: transportType(s.config) != Stdio} }
 
-// session returns the connection, a new one if there is none or it has ended. The error is an *Error.
-func (s *server) session(ctx context.Context) (*session, error) {
+// acquire returns the connection, a new one if there is none or it has ended; fresh says that nobody has used it before. Give it
+// back. The error is an *Error.
+func (s *server) acquire(ctx context.Context) (sess *session, fresh bool, err error) {
+	if sess, err = s.use(); sess != nil || err != nil {
+		return sess, false, err
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, false, &Error{Kind: TimedOut, Message: "it did not answer in time", Err: context.Cause(ctx)}
+	}
+	defer func() { <-s.turn }()
+	if sess, err = s.use(); sess != nil || err != nil {
+		return sess, false, err
+	}
+	if sess, err = s.connect(ctx, false); err != nil {
+		return nil, false, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return nil, &Error{Kind: Unreachable, Message: "the run is over", Err: errClosed}
+	sess.users = 1
+	if s.retired {
+		sess.left = true
+	} else {
+		s.current = sess
 	}
-	if s.current != nil && !s.current.over() {
-		return s.current, nil
-	}
-	s.drop()
-	var err error
-	s.current, err = s.connect(ctx)
-	return s.current, err
+	return sess, true, nil
 }
 
-// forget makes the next session a new connection.
-func (s *server) forget(old *session) {
+// use returns the connection that there is; nil for none.
+func (s *server) use() (*session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retired {
+		return nil, &Error{Kind: Unreachable, Message: "its configuration was changed or removed", Err: errRetired}
+	}
+	if s.current == nil {
+		return nil, nil //nolint:nilnil // none is no error
+	}
+	if s.current.over() {
+		s.drop()
+		return nil, nil //nolint:nilnil // as above
+	}
+	s.current.users++
+	return s.current, nil
+}
+
+// release gives a connection back.
+func (s *server) release(sess *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sess.users--
+	s.endUnused(sess)
+}
+
+// leave makes the next acquire a new connection. Calls that are under way on the old one go on.
+func (s *server) leave(old *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == old {
@@ -74,52 +102,38 @@ func (s *server) forget(old *session) {
 	}
 }
 
-func (s *server) close() {
+// drop is called with mu held, and a current session.
+func (s *server) drop() {
+	old := s.current
+	s.current, old.left = nil, true
+	s.endUnused(old)
+}
+
+// endUnused is called with mu held.
+func (s *server) endUnused(sess *session) {
+	if sess.left && sess.users == 0 {
+		s.ending.Go(sess.end)
+	}
+}
+
+// retire refuses further use, and ends the connection once the calls that are under way are over.
+func (s *server) retire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
-	s.drop()
-}
-
-// drop is called with mu held.
-func (s *server) drop() {
-	if s.current != nil {
-		s.current.end()
-		s.current = nil
+	if s.retired = true; s.current != nil {
+		s.drop()
 	}
 }
 
-// connect takes at most the connect timeout. The connection outlives ctx; session.end ends it.
-func (s *server) connect(ctx context.Context) (*session, error) {
-	if err := Check(s.config, s.opts.Guard, s.opts.Stdio); err != nil {
-		return nil, explain(ctx, &flight{}, err)
-	}
-	way, err := transport(s.config, s.opts.Guard)
-	if err != nil {
-		return nil, explain(ctx, &flight{}, err)
-	}
-	connecting, cancel := context.WithTimeout(ctx, s.opts.ConnectTimeout)
-	defer cancel()
-	life, release := context.WithCancel(context.WithoutCancel(ctx))
-	detach := context.AfterFunc(connecting, release)
-	f := s.newFlight()
-	client := sdk.NewClient(&sdk.Implementation{Name: "hecaton", Version: "1"}, &sdk.ClientOptions{
-		Capabilities:   &sdk.ClientCapabilities{},
-		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true}, // it would send a call twice
-	})
-	opened, err := client.Connect(f.attach(life), way, nil)
-	if err != nil {
-		release()
-		return nil, explain(connecting, f, err)
-	}
-	sess := &session{ClientSession: opened, done: make(chan struct{}), release: release}
-	go func() { // ended by session.end
-		_ = opened.Wait()
-		close(sess.done)
-	}()
-	if !detach() { // the time was over at the last moment
-		sess.end()
-		return nil, explain(connecting, f, context.Cause(connecting))
-	}
-	return sess, nil
+// close retires a server that nobody calls, and waits for the end of its connection.
+func (s *server) close() {
+	s.retire()
+	s.ending.Wait()
+}
+
+// isRetired reports whether the server must not be used any more.
+func (s *server) isRetired() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retired
 }

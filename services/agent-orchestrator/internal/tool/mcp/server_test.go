@@ -155,6 +155,7 @@ func source(t *testing.T, change func(*mcp.Options)) *mcp.Source {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.Close)
 	return s
 }
 

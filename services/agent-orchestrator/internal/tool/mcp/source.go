@@ -1,10 +1,12 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +35,8 @@ type Saved interface {
 // Server is how a server is reached, and what the user thinks of it.
 type Server struct {
 	*agentv1.McpServer
+	// ID is that of the saved configuration; "" for a server that comes with a request. Saved ones keep their connections.
+	ID string
 	// Trusted says that the user believes what the server says of its tools. Servers that come with a request are not trusted.
 	Trusted bool
 }
@@ -47,21 +51,30 @@ type Options struct {
 	Stdio bool
 	// ConnectTimeout is for all servers together; 0 means 10 s.
 	ConnectTimeout time.Duration
+	// IdleTimeout is how long a saved server that nobody uses keeps its connection; 0 means 5 minutes.
+	IdleTimeout time.Duration
 	// Logger hears of servers that fail; nil means discard.
 	Logger *slog.Logger
 }
 
-// Source has the tools of MCP servers.
+// Source has the tools of MCP servers. Close it.
 type Source struct {
 	// static after construction
 	opts Options
+	pool *pool
+	// draining is closed by Drain.
+	draining chan struct{}
+	drain    func()
+
+	mu       sync.Mutex
+	watchers map[*watcher]bool // guarded by mu
 }
 
 // New checks the options and returns a Source.
 func New(o Options) (*Source, error) {
 	if err := errors.Join(
 		options.Require("mcp", map[string]bool{"Guard": o.Guard == nil}),
-		options.NotNegative("mcp", map[string]int64{"ConnectTimeout": int64(o.ConnectTimeout)}),
+		options.NotNegative("mcp", map[string]int64{"ConnectTimeout": int64(o.ConnectTimeout), "IdleTimeout": int64(o.IdleTimeout)}),
 	); err != nil {
 		return nil, err
 	}
@@ -69,7 +82,19 @@ func New(o Options) (*Source, error) {
 		o.ConnectTimeout = connectTimeout
 	}
 	o.Logger = obs.OrDiscard(o.Logger)
-	return &Source{opts: o}, nil
+	s := &Source{opts: o, draining: make(chan struct{}), watchers: map[*watcher]bool{}}
+	s.drain = sync.OnceFunc(func() { close(s.draining) })
+	s.pool = newPool(&s.opts, cmp.Or(o.IdleTimeout, idleTimeout))
+	return s, nil
+}
+
+// Drain ends every Watch with errs.AgentUnavailable: its caller watches on another pod.
+func (s *Source) Drain() { s.drain() }
+
+// Close drains, and ends the connections that are kept. Nobody may use the source any more.
+func (s *Source) Close() {
+	s.drain()
+	s.pool.shut()
 }
 
 // Tools connects to the servers of the request, and the user's saved ones, and returns what they have. A server of the
@@ -84,7 +109,7 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 	parts := make([]part, len(configs))
 	var wg sync.WaitGroup
 	for i, config := range configs {
-		wg.Go(func() { parts[i] = s.open(ctx, config) })
+		wg.Go(func() { parts[i] = s.open(ctx, scope, config) })
 	}
 	wg.Wait()
 	return join(parts), nil
@@ -121,47 +146,47 @@ const promptKind = "prompt of an MCP server"
 
 // part is what one server gives to a listing.
 type part struct {
-	server   *server // nil if it could not be reached
+	lease    *lease // nil if it could not be reached
 	tools    []tool.Tool
 	remarks  []tool.Remark
 	problems []string
 }
 
 // open connects to one server and reads what it has.
-func (s *Source) open(ctx context.Context, config Server) part {
-	srv := &server{opts: &s.opts, config: config.McpServer, trusted: config.Trusted}
-	problem := func(err error) string {
-		s.opts.Logger.WarnContext(ctx, "an MCP server failed", "transport", transportType(config.McpServer), "kind", kind(err))
-		return "MCP server " + config.GetName() + ": " + err.Error()
+func (s *Source) open(ctx context.Context, scope tool.Scope, config Server) part {
+	srv := s.pool.take(scope.User, config)
+	if scope.Key != "" {
+		if t := srv.known(scope.Key); t != nil {
+			return part{lease: srv, tools: []tool.Tool{t}}
+		}
 	}
-	sess, err := srv.session(ctx)
+	listed, err := srv.listTools(ctx)
 	if err != nil {
-		return part{problems: []string{problem(err)}}
+		srv.giveBack()
+		return part{problems: []string{s.problem(ctx, config, err)}}
 	}
-	listed, err := srv.listTools(ctx, sess)
-	if err != nil {
-		srv.close()
-		return part{problems: []string{problem(err)}}
-	}
-	p := part{server: srv}
+	p := part{lease: srv}
 	var bad []error
 	for _, t := range listed {
 		if err := toolname.Check(t.Name); err != nil {
 			bad = append(bad, err)
 			continue
 		}
-		p.tools = append(p.tools, newTool(srv, t))
+		p.tools = append(p.tools, newTool(srv.server, t))
 	}
 	if len(bad) > 0 {
-		p.problems = append(p.problems, problem(&Error{Kind: Protocol, Message: fmt.Sprintf("%d of its tools are left out: %v", len(bad), bad[0]), Err: bad[0]}))
+		p.problems = append(p.problems, s.problem(ctx, config, &Error{Kind: Protocol, Message: fmt.Sprintf("%d of its tools are left out: %v", len(bad), bad[0]), Err: bad[0]}))
 	}
 	if len(listed) == maxTools {
-		p.problems = append(p.problems, problem(&Error{Kind: TooMuch, Message: "it has more tools than are taken"}))
+		p.problems = append(p.problems, s.problem(ctx, config, &Error{Kind: TooMuch, Message: "it has more tools than are taken"}))
+	}
+	if scope.Key != "" || scope.Run == "" {
+		return p
 	}
 	for _, name := range config.GetPrompts() {
-		text, err := srv.prompt(ctx, sess, name)
+		text, err := srv.prompt(ctx, name)
 		if err != nil {
-			p.problems = append(p.problems, problem(err))
+			p.problems = append(p.problems, s.problem(ctx, config, err))
 			continue
 		}
 		p.remarks = append(p.remarks, tool.Remark{Kind: promptKind, Of: config.GetName() + ": " + name, Text: text})
@@ -169,21 +194,43 @@ func (s *Source) open(ctx context.Context, config Server) part {
 	return p
 }
 
+// problem says of a server what failed.
+func (s *Source) problem(ctx context.Context, config Server, err error) string {
+	s.opts.Logger.WarnContext(ctx, "an MCP server failed", "transport", transportType(config.McpServer), "kind", kind(err))
+	return "MCP server " + config.GetName() + ": " + err.Error()
+}
+
+// known returns the tool of a key, as the server listed it last; nil if it is not known. Whether the tool is still there, the server
+// says when it is called.
+func (s *server) known(key string) *remote {
+	for _, t := range last(s, &s.memory.tools) {
+		if toolname.Check(t.Name) == nil && tool.Key(tool.Spec{Name: t.Name, Layer: tool.MCP, Server: s.config.GetName()}) == key {
+			return newTool(s, t)
+		}
+	}
+	return nil
+}
+
 func join(parts []part) tool.Listing {
 	var listing tool.Listing
-	var servers []*server
+	var leases []*lease
+	kept := true // all of them
 	for _, p := range parts {
 		listing.Tools = append(listing.Tools, p.tools...)
 		listing.Remarks = append(listing.Remarks, p.remarks...)
 		listing.Problems = append(listing.Problems, p.problems...)
-		if p.server != nil {
-			servers = append(servers, p.server)
+		if p.lease != nil {
+			leases = append(leases, p.lease)
+			kept = kept && p.lease.kept
 		}
+	}
+	if kept { // a server that came with the request would lose what it remembers
+		listing.Stale = func() bool { return slices.ContainsFunc(leases, func(l *lease) bool { return l.isRetired() }) }
 	}
 	listing.Close = func() {
 		var wg sync.WaitGroup
-		for _, s := range servers {
-			wg.Go(s.close)
+		for _, l := range leases {
+			wg.Go(l.giveBack)
 		}
 		wg.Wait()
 	}

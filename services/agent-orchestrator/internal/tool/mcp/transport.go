@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,8 +24,12 @@ const (
 	Stdio          = "stdio"
 )
 
-// maxAnswer bounds one answer of a server, in bytes.
-const maxAnswer = 32 << 20
+const (
+	// maxAnswer bounds one answer of a server, in bytes.
+	maxAnswer = 32 << 20
+	// maxUnasked bounds a message that a server sends unasked.
+	maxUnasked = 1 << 20
+)
 
 func transportType(config *agentv1.McpServer) string {
 	if t := config.GetTransportType(); t != "" {
@@ -49,8 +55,9 @@ func Check(config *agentv1.McpServer, guard *netguard.Guard, processes bool) err
 	return errs.New(errs.InvalidArgument, "transport_type is %q, must be streamable_http, sse or stdio", config.GetTransportType())
 }
 
-// transport returns how to reach a server that passed Check.
-func transport(config *agentv1.McpServer, guard *netguard.Guard) (sdk.Transport, error) {
+// transport returns how to reach a server that passed Check. Where it is to listen, lost is closed when the stream on which the server
+// speaks unasked is over.
+func transport(config *agentv1.McpServer, guard *netguard.Guard, listening bool, lost chan struct{}) (sdk.Transport, error) {
 	if transportType(config) == Stdio {
 		return stdio{config}, nil
 	}
@@ -59,16 +66,24 @@ func transport(config *agentv1.McpServer, guard *netguard.Guard) (sdk.Transport,
 		return nil, err
 	}
 	client := guard.Client()
-	client.Transport = &httpTransport{next: client.Transport, origin: origin, header: headers(config)}
+	way := &httpTransport{next: client.Transport, origin: origin, header: headers(config)}
+	if listening {
+		way.lost = sync.OnceFunc(func() { close(lost) })
+	}
+	client.Transport = way
 	if transportType(config) == SSE {
 		return &sdk.SSEClientTransport{Endpoint: config.GetBaseUrl(), HTTPClient: client, MaxEventSize: maxAnswer}, nil
 	}
-	return &sdk.StreamableClientTransport{
+	streamable := &sdk.StreamableClientTransport{
 		Endpoint: config.GetBaseUrl(), HTTPClient: client,
 		MaxEventSize:         -1, // the whole answer is bounded
 		MaxRetries:           2,
 		DisableStandaloneSSE: true, // messages that a server sends unasked are ignored
-	}, nil
+	}
+	if listening { // a stream that breaks is opened again with its session
+		streamable.DisableStandaloneSSE, streamable.MaxRetries, streamable.MaxEventSize = false, -1, maxUnasked
+	}
+	return streamable, nil
 }
 
 // headers are the configured ones, except those that the protocol itself sets; the key comes last.
@@ -97,6 +112,7 @@ type httpTransport struct {
 	next   http.RoundTripper
 	origin *url.URL
 	header http.Header
+	lost   func() // told when the stream is over on which a server speaks unasked; nil where nobody listens
 }
 
 func (t *httpTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -121,8 +137,23 @@ func (t *httpTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	f.setStatus(r.Method, response.StatusCode)
-	if r.Method != http.MethodGet { // a stream that lasts is bounded by event
+	unasked := r.Method == http.MethodGet || t.lost != nil && r.Header.Get("Mcp-Method") == "subscriptions/listen"
+	switch {
+	case !unasked:
 		response.Body = &bounded{body: response.Body, left: maxAnswer, flight: f}
+	case t.lost != nil && response.StatusCode == http.StatusOK: // a stream that lasts is bounded by event
+		response.Body = &told{ReadCloser: response.Body, closed: t.lost}
 	}
 	return response, nil
+}
+
+// told is a body that says when it is closed.
+type told struct {
+	io.ReadCloser
+	closed func()
+}
+
+func (t *told) Close() error {
+	t.closed()
+	return t.ReadCloser.Close()
 }

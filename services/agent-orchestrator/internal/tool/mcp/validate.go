@@ -16,31 +16,22 @@ type Report struct{ Tools, Prompts []Item }
 func (s *Source) Validate(ctx context.Context, config *agentv1.McpServer) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.ConnectTimeout)
 	defer cancel()
-	srv := &server{opts: &s.opts, config: config}
+	srv := newServer(&s.opts, Server{McpServer: config})
 	defer srv.close()
-	sess, err := srv.session(ctx)
-	if err != nil {
-		return Report{}, err
-	}
 	var r Report
-	tools, err := srv.listTools(ctx, sess)
+	tools, err := srv.listTools(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	for _, t := range tools {
 		r.Tools = append(r.Tools, Item{t.Name, t.Description})
 	}
-	if caps := sess.InitializeResult().Capabilities; caps == nil || caps.Prompts == nil {
-		return r, nil
+	prompts, err := srv.listPrompts(ctx)
+	if err != nil {
+		return Report{}, err
 	}
-	f := srv.newFlight()
-	for p, err := range sess.Prompts(f.attach(ctx), nil) {
-		if err != nil {
-			return Report{}, explain(ctx, f, err)
-		}
-		if r.Prompts = append(r.Prompts, Item{p.Name, p.Description}); len(r.Prompts) == maxTools {
-			break
-		}
+	for _, p := range prompts {
+		r.Prompts = append(r.Prompts, Item{p.Name, p.Description})
 	}
 	return r, nil
 }

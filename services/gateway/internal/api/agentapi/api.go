@@ -68,6 +68,8 @@ var Repeatable = []string{
 	agentv1.ToolboxService_ListTools_FullMethodName[1:],
 	agentv1.ToolboxService_GetTool_FullMethodName[1:],
 	agentv1.ToolboxService_ListServiceTools_FullMethodName[1:],
+	agentv1.ToolboxService_ListServicePrompts_FullMethodName[1:],
+	agentv1.ToolboxService_GetServicePrompt_FullMethodName[1:],
 	agentv1.ApprovalService_ListApprovals_FullMethodName[1:],
 	agentv1.TokenService_ListTokens_FullMethodName[1:],
 	agentv1.TokenService_LookUpTokens_FullMethodName[1:],

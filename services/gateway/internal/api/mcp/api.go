@@ -11,6 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/agents"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/changes"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/relay"
@@ -32,6 +33,10 @@ type Config struct {
 	Sources []catalogue.Source
 	// Files are those of users' workspaces; nil for none.
 	Files Files
+	// Prompts has the prompts of users' saved MCP servers; nil for none.
+	Prompts *agents.Prompts
+	// Services tells of changes of users' saved services; nil where there are none.
+	Services *changes.Services
 	// Box seals sessions, under a key that all pods share.
 	Box *seal.Box
 	// Relay brings messages of a session to the pod where it has a call open.
@@ -68,6 +73,7 @@ func New(cfg Config) *API {
 	a.catalogue = &catalogue.Catalogue{Sources: cfg.Sources, Finders: a.finders}
 	a.methods = a.core()
 	maps.Copy(a.methods, a.resources())
+	maps.Copy(a.methods, a.prompting())
 	return a
 }
 

@@ -29,6 +29,9 @@ func (x *exchange) capabilities() string {
 	if x.api.Files != nil && agents.Asked(&x.from) {
 		more = `,"resources":{}`
 	}
+	if x.api.Prompts != nil && agents.Asked(&x.from) {
+		more += `,"prompts":{"listChanged":true}`
+	}
 	return `"capabilities":{"tools":{"listChanged":true}` + more + `},"instructions":`
 }
 

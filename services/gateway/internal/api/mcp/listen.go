@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/ids"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
 )
 
@@ -27,23 +27,14 @@ func (a *API) listen(ctx context.Context, q *query) {
 		return
 	}
 	defer place.Leave()
-	tools := string(wire.Member(wanted, "toolsListChanged")) == "true"
 	leave, left := a.Streams.Enter(false)
 	defer left()
-	var changed <-chan struct{}
-	if tools {
-		var stop func()
-		changed, stop = a.Changes.Listen(ctx, q.from.User)
-		defer stop()
-	}
+	agreed := a.agree(&q.from, wanted)
+	news, stop := a.hear(ctx, &q.from, agreed)
+	defer stop()
 	meta := append(append([]byte(`"_meta":{"`+wire.MetaSubscriptionID+`":`), q.msg.ID...), '}')
-	agreed := "{}"
-	if tools {
-		agreed = `{"toolsListChanged":true}`
-	}
-	q.out.event(notification("notifications/subscriptions/acknowledged", append(meta, (`,"notifications":`+agreed)...)))
-	news := notification("notifications/tools/list_changed", meta)
-	if a.follow(ctx, q.out, q.from.Ends, leave, changed, news) {
+	q.out.event(notification("notifications/subscriptions/acknowledged", append(append(meta, `,"notifications":`...), agreed.json()...)))
+	if a.follow(ctx, q.out, q.from.Ends, leave, news, meta) {
 		q.result(resultMeta(`"` + wire.MetaSubscriptionID + `":` + string(q.msg.ID)))
 	}
 }
@@ -63,34 +54,39 @@ func (a *API) get(w http.ResponseWriter, r *http.Request, id auth.Identity) erro
 		refuse(w, http.StatusBadRequest, wire.BadRequest("Bad request: "+wire.HeaderSession+" is required, as initialize gives it"), nil)
 		return nil
 	}
-	who := a.principal(id)
-	if _, err := a.sealer.Open(who.User, named); err != nil {
+	from, bad := a.request(r, id)
+	if bad != nil {
+		refuse(w, bad.Status, bad, nil)
+		return nil
+	}
+	if _, err := a.sealer.Open(from.User, named); err != nil {
 		gone(w, nil)
 		return nil
 	}
-	return a.stream(w, r, who.User, who.Ends)
+	return a.stream(w, r, &from)
 }
 
-func (a *API) stream(w http.ResponseWriter, r *http.Request, user ids.UserID, ends time.Time) error {
-	place, err := a.Limits.Stream(r.Context(), user)
+func (a *API) stream(w http.ResponseWriter, r *http.Request, from *catalogue.Request) error {
+	place, err := a.Limits.Stream(r.Context(), from.User)
 	if err != nil {
 		return err
 	}
 	defer place.Leave()
 	leave, left := a.Streams.Enter(false)
 	defer left()
-	changed, stop := a.Changes.Listen(r.Context(), user)
+	news, stop := a.hear(r.Context(), from, a.everything(from))
 	defer stop()
 	out := newReply(w, false)
 	out.comment()
-	a.follow(r.Context(), out, ends, leave, changed, notification("notifications/tools/list_changed", nil))
+	a.follow(r.Context(), out, from.Ends, leave, news, nil)
 	out.end()
 	return nil
 }
 
-// follow sends news after each change. It returns true where the server ends the stream, and false where its client did.
+// follow sends news after each change, with meta as its params where that is not nil. It returns true where the server ends the stream,
+// and false where its client did.
 func (a *API) follow(
-	ctx context.Context, out *reply, ends time.Time, leave <-chan struct{}, changed <-chan struct{}, news []byte,
+	ctx context.Context, out *reply, ends time.Time, leave <-chan struct{}, news news, meta []byte,
 ) bool {
 	beat := time.NewTicker(a.Heartbeat)
 	defer beat.Stop()
@@ -102,8 +98,12 @@ func (a *API) follow(
 	}
 	for {
 		select {
-		case <-changed:
-			out.event(news)
+		case <-news.devices:
+			out.event(notification("notifications/tools/list_changed", meta))
+		case <-news.services:
+			out.event(notification("notifications/tools/list_changed", meta))
+		case <-news.prompts:
+			out.event(notification("notifications/prompts/list_changed", meta))
 		case <-beat.C:
 			out.comment()
 		case <-leave:

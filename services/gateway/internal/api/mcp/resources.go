@@ -20,7 +20,6 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/agents"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
 )
@@ -47,19 +46,10 @@ func (a *API) resources() map[string]method {
 	if a.Files == nil {
 		return nil
 	}
-	served := func(serve func(context.Context, *query)) func(context.Context, *query) {
-		return func(ctx context.Context, q *query) {
-			if !agents.Asked(&q.from) { // not declared to this client
-				q.fail(wire.NotFound(q.msg.Method))
-				return
-			}
-			serve(ctx, q)
-		}
-	}
 	return map[string]method{
-		"resources/list":           {both, auth.Anything, served(a.listFiles)},
-		"resources/read":           {both, auth.Anything, served(a.readFile)},
-		"resources/templates/list": {both, auth.Anything, served(listTemplates)},
+		"resources/list":           {both, auth.Anything, asked(a.listFiles)},
+		"resources/read":           {both, auth.Anything, asked(a.readFile)},
+		"resources/templates/list": {both, auth.Anything, asked(listTemplates)},
 	}
 }
 

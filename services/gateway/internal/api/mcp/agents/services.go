@@ -22,7 +22,9 @@ type Toolbox interface {
 	ServiceTools(ctx context.Context, user ids.UserID) ([]*agentv1.ServiceTool, error)
 	// CallService calls a tool by its key. An error that is no *[errs.Error] says that the tool may have run.
 	// With a consent the answer may be an admission that lets nothing run.
-	CallService(ctx context.Context, user ids.UserID, key string, arguments []byte, consent *agentv1.Consent) (*agentv1.CallToolResponse, error)
+	CallService(
+		ctx context.Context, user ids.UserID, key string, arguments []byte, consent *agentv1.Consent, progress func(params []byte),
+	) (*agentv1.CallToolResponse, error)
 }
 
 // Services has the tools of the MCP servers and OAuth connections that the user has saved. It implements [catalogue.Source].
@@ -70,12 +72,9 @@ func (s *Services) Find(ctx context.Context, r *catalogue.Request, name string) 
 	if !names.IsLong(name) {
 		return t, false, nil
 	}
-	key, ok := s.Book.Service(r.User, name)
-	if !ok {
-		s.Book.Ask(ctx, r.User, name)
-		if key, ok = s.Book.Service(r.User, name); !ok {
-			return t, false, nil
-		}
+	key, ok := keyOf(ctx, s.Book, r.User, name)
+	if !ok || ofPrompt(key) {
+		return t, false, nil
 	}
 	if !r.ReadOnly {
 		return s.found(name, key), true, nil
@@ -88,6 +87,15 @@ func (s *Services) Find(ctx context.Context, r *catalogue.Request, name string) 
 		return tools[i], true, nil
 	}
 	return s.found(name, key), true, nil
+}
+
+// keyOf returns the key to which a name is bound, at this pod or another.
+func keyOf(ctx context.Context, b *names.Book, user ids.UserID, name string) (key string, ok bool) {
+	if key, ok = b.Service(user, name); ok {
+		return key, true
+	}
+	b.Ask(ctx, user, name)
+	return b.Service(user, name)
 }
 
 // found is a tool of which only the name and the key are known.
@@ -104,7 +112,7 @@ func (s *Services) call(ctx context.Context, c *catalogue.Call, name, key string
 	err := s.Consent.Service(ctx, c, func(ctx context.Context, consent *agentv1.Consent) (_ *agentv1.Admission, err error) {
 		ctx, stop := context.WithDeadline(ctx, c.Deadline)
 		defer stop()
-		answer, err = s.Toolbox.CallService(ctx, c.User, key, c.Arguments, consent)
+		answer, err = s.Toolbox.CallService(ctx, c.User, key, c.Arguments, consent, c.Progress)
 		late = ctx.Err() != nil
 		return answer.GetAdmission(), err
 	})
