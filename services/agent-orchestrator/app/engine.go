@@ -13,7 +13,7 @@ func (a *App) startEngine(ctx context.Context) error {
 		Owner:   string(ids.NewGatewayID(a.cfg.PodName)),
 		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns,
 		RunsPerUser: a.cfg.Limits.Runs, ResultBytes: int(a.cfg.MaxToolResult),
-		ToolTokens: a.cfg.ToolTokens, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
+		ToolTokens: a.cfg.ToolTokens, NoHeadStart: a.cfg.NoHeadStart, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}
 	engine, err := agent.New(agent.Options{
 		Config: cfg, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Files: a.files,

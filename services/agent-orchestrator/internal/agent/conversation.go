@@ -26,6 +26,8 @@ type conversation struct {
 	toolset   *toolset                 // where the tools come from; nil for a sub-agent's, whose tools do not change
 	subAgents map[string]*conversation // at work, by their calls; nil for a sub-agent's
 
+	head *headStart // of the first question of a run that begins here; nil otherwise, and after it
+
 	messages []store.Message // those that are still in the batch have no number yet
 	calls    []store.Call    // of the last answer
 	steps    int             // answers of the model

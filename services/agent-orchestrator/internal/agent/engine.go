@@ -45,6 +45,10 @@ func New(o Options) (*Engine, error) {
 	}
 	p := &parts{cfg: o.Config.withDefaults(), deps: o, log: obs.OrDiscard(o.Logger)}
 	p.metrics = newMetrics(o.Metrics, p.cfg.MaxRuns)
+	var err error
+	if p.frames, err = newFrames(); err != nil {
+		return nil, err
+	}
 	p.models = modelClient{model: o.Model, metrics: p.metrics, tracing: o.Tracing}
 	p.caller = toolCaller{metrics: p.metrics, tracing: o.Tracing, log: p.log}
 	e := &Engine{parts: p, places: newPlaces(p.cfg)}

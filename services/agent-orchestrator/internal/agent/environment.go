@@ -38,5 +38,7 @@ func (e *environment) maxSteps() int {
 	return e.cfg.MaxSteps
 }
 
-// toolTokens is how many tokens the definitions of tools may take in one request.
-func (e *environment) toolTokens() int { return min(e.cfg.ToolTokens, e.window/2) }
+func (e *environment) toolTokens() int { return toolTokens(e.cfg, e.window) }
+
+// toolTokens is how many tokens the definitions of tools may take in one request to a model with such a window.
+func toolTokens(cfg Config, window int) int { return min(cfg.ToolTokens, window/2) }

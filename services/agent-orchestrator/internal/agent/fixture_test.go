@@ -148,6 +148,7 @@ type faultyStore struct {
 	// before and after cut the pod off before or after a commit.
 	before, after func(store.Change) bool
 	refuse        func(store.Change) error
+	begins        func(store.Begin) error // before a run's beginning is stored
 	cut           bool
 	// away is how many times more nothing can be read of what the user set up.
 	away int
@@ -180,6 +181,14 @@ func (d *faultyStore) hold(l store.Lease) {
 
 func (d *faultyStore) Begin(ctx context.Context, b store.Begin) (store.Lease, store.State, error) {
 	b.TTL *= outlive
+	d.mu.Lock()
+	begins := d.begins
+	d.mu.Unlock()
+	if begins != nil {
+		if err := begins(b); err != nil {
+			return store.Lease{}, store.State{}, err
+		}
+	}
 	lease, state, err := d.Store.Begin(ctx, b)
 	if err == nil {
 		d.hold(lease)

@@ -18,7 +18,8 @@ import (
 // INVALID_ARGUMENT, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
 func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
 	s := newSettings(ctx, req)
-	if _, _, err := endpointOf(e.cfg, e.deps.Addresses, s.Invoke.GetModel()); err != nil {
+	at, window, err := endpointOf(e.cfg, e.deps.Addresses, s.Invoke.GetModel())
+	if err != nil {
 		return Started{}, err
 	}
 	switch s.mode() {
@@ -39,13 +40,16 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		session = newSession()
 	}
 	r := newRun(e.parts, store.Lease{Ref: store.Ref{User: user, Session: session}, Run: newRunID()}, &s)
-	r.toolset.gather() // while the beginning of the run is stored: the model waits for both
-	lease, state, err := e.deps.Journal.Begin(ctx, store.Begin{
+	begin := store.Begin{
 		Ref: r.lease.Ref, Run: r.lease.Run, Owner: e.cfg.Owner, TTL: e.cfg.LeaseFor,
 		Title: tool.FirstWords(req.GetMessage(), journal.SummaryBytes), Mode: s.mode(), Settings: sealed,
 		Message: tool.CleanText(req.GetMessage()), History: history(req.GetChatHistory()), IdempotencyKey: req.GetIdempotencyKey(),
 		MaxRuns: e.cfg.RunsPerUser, Full: full,
-	})
+	}
+	// While the beginning of the run is stored, its tools are looked up, and the model is asked already: see headStart.
+	r.toolset.gather()
+	r.head = newHeadStart(&r.environment, e.frames, begin, at, window)
+	lease, state, err := e.deps.Journal.Begin(ctx, begin)
 	if err != nil {
 		e.table.abandon(r)
 		var before *store.AlreadyBegun

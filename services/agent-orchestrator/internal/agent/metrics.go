@@ -24,6 +24,7 @@ type metrics struct {
 	asks         *prometheus.CounterVec
 	askSeconds   prometheus.Histogram
 	firstSeconds prometheus.Histogram
+	headStarts   *prometheus.CounterVec
 	adoptions    prometheus.Counter
 	summaries    prometheus.Counter
 	lost         prometheus.Counter
@@ -40,6 +41,12 @@ const (
 const (
 	askAnswered = "answered"
 	askStopped  = "stopped"
+)
+
+// What becomes of a question that was asked before its run had begun.
+const (
+	headStartTaken = "taken"
+	headStartWrong = "wrong"
 )
 
 func newMetrics(r prometheus.Registerer, limit int) *metrics {
@@ -69,17 +76,19 @@ func newMetrics(r prometheus.Registerer, limit int) *metrics {
 		asks:         counters("model_requests_total", "Questions to models, by outcome: answered, stopped (by us) or the error's code.", "outcome"),
 		askSeconds:   prometheus.NewHistogram(seconds("model_request_duration_seconds", "Duration of whole answers of models.")),
 		firstSeconds: prometheus.NewHistogram(seconds("model_first_token_seconds", "Time until the first piece of a model's answer.")),
-		adoptions:    counter("runs_adopted_total", "Runs taken over from pods that were gone."),
-		summaries:    counter("summaries_total", "Conversations that were summarised."),
-		lost:         counter("leases_lost_total", "Runs that this pod was at work on when another took them, or their session was deleted."),
-		unrenewed:    counter("lease_renewals_failed_total", "Times the leases of this pod's runs could not be renewed."),
+		headStarts: counters("model_head_starts_total",
+			"First questions of runs that were asked before the run had begun, by outcome: taken over, or wrong.", "outcome"),
+		adoptions: counter("runs_adopted_total", "Runs taken over from pods that were gone."),
+		summaries: counter("summaries_total", "Conversations that were summarised."),
+		lost:      counter("leases_lost_total", "Runs that this pod was at work on when another took them, or their session was deleted."),
+		unrenewed: counter("lease_renewals_failed_total", "Times the leases of this pod's runs could not be renewed."),
 	}
 	m.expect()
 	if r != nil {
 		most := gauge("runs_limit", "Runs that this pod works on at most.")
 		most.Set(float64(limit))
 		r.MustRegister(m.active, most, m.starts, m.ends, m.steps, m.calls, m.callSeconds, m.asks, m.askSeconds, m.firstSeconds,
-			m.adoptions, m.summaries, m.lost, m.unrenewed)
+			m.headStarts, m.adoptions, m.summaries, m.lost, m.unrenewed)
 	}
 	return m
 }
@@ -97,6 +106,9 @@ func (m *metrics) expect() {
 		string(llm.InputTooLong), string(llm.ModelUnavailable), string(llm.ModelProtocol),
 	} {
 		m.asks.WithLabelValues(outcome)
+	}
+	for _, outcome := range []string{headStartTaken, headStartWrong} {
+		m.headStarts.WithLabelValues(outcome)
 	}
 	for _, layer := range []tool.Layer{tool.Builtin, tool.MCP, tool.OAuth, tool.Connector} {
 		m.callSeconds.WithLabelValues(string(layer))

@@ -13,6 +13,7 @@ type parts struct {
 	metrics *metrics
 	models  modelClient
 	caller  toolCaller
+	frames  *frames
 
 	// draining ends when the pod begins to stop: no request to a model and no new call goes on. stopping ends CallGrace
 	// later: then calls in progress end, too.

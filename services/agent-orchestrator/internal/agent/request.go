@@ -48,11 +48,14 @@ func (b requestBuilder) next() (llm.Request, error) {
 		conv.tools = tools
 	}
 	req := b.build()
-	if conv.measured.size(req)*100 <= conv.env.window*summaryAt {
+	if !tooLong(conv.measured.size(req), conv.env.window) {
 		return req, nil
 	}
 	return b.shorten(nil)
 }
+
+// tooLong reports whether a request of so many tokens is made shorter before it is sent.
+func tooLong(tokens, window int) bool { return tokens*100 > window*summaryAt }
 
 // build returns the request for the conversation as it is.
 func (b requestBuilder) build() llm.Request {
@@ -61,10 +64,8 @@ func (b requestBuilder) build() llm.Request {
 	if conv.isSubAgent() {
 		system = prompt.SubAgent(env.settings.HumanOrder)
 	}
-	messages := prompt.Opening(system, conv.tools.Remarks, conv.tools.Problems)
-	return llm.Request{
-		Messages: append(messages, b.history().Messages()...), Tools: conv.tools.Functions(env.names, env.toolTokens()),
-	}
+	around := frame{conv.tools.Remarks, conv.tools.Problems, conv.tools.Functions(env.names, env.toolTokens())}
+	return around.request(system, b.history())
 }
 
 func (b requestBuilder) history() prompt.History {

@@ -20,6 +20,7 @@ type run struct {
 	environment
 
 	// owned by the run's goroutine
+	head          *headStart // nil for a run that does not begin here
 	toolset       *toolset
 	gate          gate
 	conversations conversations // empty until load
@@ -59,6 +60,9 @@ func (r *run) work(state store.State, release func()) {
 
 func (r *run) close() {
 	r.lifetime.end()
+	if r.head != nil {
+		r.head.end()
+	}
 	r.toolset.close()
 	r.trace.close()
 }
@@ -66,6 +70,7 @@ func (r *run) close() {
 // open takes the state over.
 func (r *run) open(state store.State) (err error) {
 	r.load(&state)
+	r.conversations.main.head = r.head
 	if state.Run.CancelRequested {
 		return errCancelled
 	}

@@ -45,7 +45,7 @@ func (t *turn) ask() (llm.Answer, error) {
 	}
 	for cuts, summarised := 0, false; ; {
 		t.stream = newAnswerStream(conv)
-		answer, err := conv.env.models.stream(conv.traced(conv.asking), conv.env.endpoint, req, t.stream.take)
+		answer, err := t.send(req)
 		unwritten := t.stream.stop()
 		var failed *llm.Error
 		switch {
@@ -73,6 +73,18 @@ func (t *turn) ask() (llm.Answer, error) {
 		}
 		t.stream.events.abandon()
 	}
+}
+
+// send sends a request, unless the run's head start has sent it already.
+func (t *turn) send(req llm.Request) (llm.Answer, error) {
+	conv := t.conv
+	if head := conv.head; head != nil {
+		conv.head = nil
+		if head.takeOver(req, frame{conv.tools.Remarks, conv.tools.Problems, req.Tools}) {
+			return head.follow(t.stream.take)
+		}
+	}
+	return conv.env.models.stream(conv.traced(conv.asking), conv.env.endpoint, req, t.stream.take)
 }
 
 // accept makes an answer part of the conversation, with its calls and what the gate decides about them, in one batch.

@@ -70,16 +70,7 @@ func (k *kept) loading(ref Ref) []statement {
 			k.Ref = ref
 			return k.scanInterrupt(interrupt)
 		},
-	}, {
-		sql: messageColumns + ` FROM sessions s JOIN messages m ON m.session = s.id AND m.idx > s.covered AND m.parent = ''` + byRef +
-			` ORDER BY m.idx`,
-		args: args,
-		row: func(scan func(...any) error) error {
-			m, err := scanMessage(scan)
-			k.Messages = append(k.Messages, m)
-			return err
-		},
-	}, {
+	}, recentMessages(ref, &k.Messages), {
 		sql: callColumns + ` FROM sessions s JOIN calls c ON c.session = s.id AND c.message = s.answer` + byRef +
 			` AND s.answer > 0 ORDER BY c.position`,
 		args: args,
@@ -89,6 +80,20 @@ func (k *kept) loading(ref Ref) []statement {
 			return err
 		},
 	}}
+}
+
+// recentMessages is the query for State.Messages.
+func recentMessages(ref Ref, into *[]Message) statement {
+	return statement{
+		sql: messageColumns + ` FROM sessions s JOIN messages m ON m.session = s.id AND m.idx > s.covered AND m.parent = ''` + byRef +
+			` ORDER BY m.idx`,
+		args: []any{string(ref.User), string(ref.Session)},
+		row: func(scan func(...any) error) error {
+			m, err := scanMessage(scan)
+			*into = append(*into, m)
+			return err
+		},
+	}
 }
 
 // load reads a session once; k.found says whether there is one.
