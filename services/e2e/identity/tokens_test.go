@@ -35,6 +35,7 @@ func startWithTokens(t *testing.T) (*cluster.Cluster, *rsa.PrivateKey) {
 		Gateway: func(_ int, c *gateway.Config) {
 			c.Auth = auth.Config{Mode: auth.JWT, PublicKey: publicPEM(t, key), Issuer: issuer, Audience: audience}
 			c.Services = services
+			c.MCPTaskAfter = 50 * time.Millisecond
 		},
 		Registry:     func(c *registry.Config) { c.Services = services },
 		Orchestrator: func(_ int, c *orchestrator.Config) { c.Services = services },

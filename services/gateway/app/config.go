@@ -42,7 +42,8 @@ type Config struct {
 	MCPKeys      config.Secret `conf:"mcp-keys" env:"MCP_KEYS" help:"keys that seal the sessions of MCP clients, the same at all gateways: each 32 bytes in base64, separated by commas; the first seals, all open. Where empty, each pod makes its own, and its sessions are known to it alone"`
 	MCPHeartbeat time.Duration `conf:"mcp-heartbeat" env:"MCP_HEARTBEAT" default:"15s" help:"how often a long call of an MCP client, and a stream that is silent, say that they live"`
 
-	MCPApprovals string `conf:"mcp-approvals" env:"MCP_APPROVALS" default:"chosen" help:"whose calls by MCP clients ask for approval: chosen for users who have saved approval settings, by these; always for all users, where new ones have those of a new user"`
+	MCPTaskAfter time.Duration `conf:"mcp-task-after" env:"MCP_TASK_AFTER" default:"5s" help:"how long a call takes before an MCP client that takes tasks is given one"`
+	MCPApprovals string        `conf:"mcp-approvals" env:"MCP_APPROVALS" default:"chosen" help:"whose calls by MCP clients ask for approval: chosen for users who have saved approval settings, by these; always for all users, where new ones have those of a new user"`
 
 	MaxFrame       config.Size   `conf:"max-frame" env:"MAX_FRAME" default:"10MiB" help:"largest frame in either direction"`
 	MaxReply       config.Size   `conf:"max-reply" env:"MAX_REPLY" default:"32MiB" help:"largest answer that crosses pods in parts"`
@@ -78,8 +79,8 @@ func (c Config) Validate() error {
 	if c.MaxReply < c.MaxFrame {
 		errs = append(errs, errors.New("max-reply must be at least max-frame"))
 	}
-	if c.PingInterval <= 0 || c.HeartbeatLimit <= 0 || c.WriteTimeout <= 0 || c.MCPHeartbeat <= 0 {
-		errs = append(errs, errors.New("ping-interval, heartbeat-limit, write-timeout and mcp-heartbeat must be positive"))
+	if c.PingInterval <= 0 || c.HeartbeatLimit <= 0 || c.WriteTimeout <= 0 || c.MCPHeartbeat <= 0 || c.MCPTaskAfter <= 0 {
+		errs = append(errs, errors.New("ping-interval, heartbeat-limit, write-timeout, mcp-heartbeat and mcp-task-after must be positive"))
 	}
 	if c.MCPApprovals != approvalsChosen && c.MCPApprovals != approvalsAlways {
 		errs = append(errs, errors.New("mcp-approvals must be "+approvalsChosen+" or "+approvalsAlways))

@@ -51,7 +51,7 @@ func (a *App) drain(ctx context.Context) error {
 	a.job.Finish(grace)
 	a.streams.Close()
 	closed := make(chan error, 1)
-	go func() { closed <- a.closeListeners(ctx) }()
+	go func() { closed <- a.closeListeners(ctx, grace) }()
 	select {
 	case err := <-closed:
 		return err
@@ -62,10 +62,11 @@ func (a *App) drain(ctx context.Context) error {
 	return <-closed
 }
 
-// closeListeners returns when what is in progress has ended; at the end of ctx it is cut off.
-func (a *App) closeListeners(ctx context.Context) error {
+// closeListeners returns when what is in progress has ended; at the end of ctx it is cut off, and tasks are at the end of grace.
+func (a *App) closeListeners(ctx, grace context.Context) error {
 	var calls sync.WaitGroup
 	calls.Go(func() { a.grpc.Close(ctx) })
+	calls.Go(func() { a.front.tasks.Finish(grace) })
 	err := a.edge.Shutdown(ctx)
 	calls.Wait()
 	return err

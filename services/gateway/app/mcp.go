@@ -18,6 +18,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/devices"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/relay"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/tasks"
 )
 
 // front is what the front door for MCP clients has running.
@@ -25,7 +26,8 @@ type front struct {
 	relay    *relay.Relay
 	changes  *changes.Feed
 	services *changes.Services // nil where there are no agents
-	consent  *consent.Keeper   // nil where there is no orchestrator
+	consent  *consent.Keeper   // nil where there is no orchestrator, as tasks
+	tasks    *tasks.Book
 }
 
 func (a *App) startMCP(context.Context) (err error) {
@@ -35,11 +37,13 @@ func (a *App) startMCP(context.Context) (err error) {
 			Admitter: agentv1.NewApprovalServiceClient(a.agents), Bus: a.bus, AskNewUsers: a.cfg.MCPApprovals == approvalsAlways,
 			Address: strings.TrimRight(a.cfg.Auth.PublicURL, "/"), Logger: a.log,
 		})
+		a.front.tasks = tasks.NewBook(agentv1.NewTaskServiceClient(a.agents), a.log)
 	}
 	return err
 }
 
 func (f *front) close() {
+	f.tasks.Close()
 	if f.services != nil {
 		f.services.Close()
 	}
@@ -72,7 +76,8 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	}
 	return mcp.New(mcp.Config{
 		Auth: a.auth, Limits: a.limits, Sources: sources, Files: files, Prompts: prompts, Services: a.front.services, Box: box,
-		Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams, MaxBody: int64(a.cfg.MaxFrame) + headroom,
+		Tasks: a.front.tasks, TaskAfter: a.cfg.MCPTaskAfter, Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams,
+		MaxBody:   int64(a.cfg.MaxFrame) + headroom,
 		Heartbeat: a.cfg.MCPHeartbeat, Version: a.version, Logger: a.log,
 		Ended: func(o mcp.Operation) {
 			a.counts.MCP.WithLabelValues(o.Method, o.Version, o.Error).Observe(o.Took.Seconds())

@@ -16,6 +16,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/changes"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/relay"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/session"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/tasks"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/rest"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/drain"
@@ -45,6 +46,10 @@ type Config struct {
 	Changes *changes.Feed
 	// Streams are the event streams that a drain ends.
 	Streams *drain.Streams
+	// Tasks has the calls that come back for the answer; nil for none.
+	Tasks *tasks.Book
+	// TaskAfter is how long a call takes before it becomes a task.
+	TaskAfter time.Duration
 	// MaxBody bounds a request, in bytes.
 	MaxBody int64
 	// Heartbeat is how often a stream that is silent says that it lives: many proxies and clients give one up after 60 s, some
@@ -74,6 +79,7 @@ func New(cfg Config) *API {
 	a.methods = a.core()
 	maps.Copy(a.methods, a.resources())
 	maps.Copy(a.methods, a.prompting())
+	maps.Copy(a.methods, a.taskMethods())
 	return a
 }
 

@@ -87,9 +87,14 @@ func (q *query) question(p *params, question catalogue.Question) catalogue.Resul
 	if err != nil {
 		return failure(err)
 	}
-	b := append(jsonrpc.AppendString([]byte(`"inputRequests":{`), question.Key), `:{"method":"elicitation/create","params":`...)
-	b = append(appendElicitation(b, question), `}},"requestState":"`...)
+	b := append(appendQuestion([]byte(`"inputRequests":{`), question), `},"requestState":"`...)
 	return catalogue.Result{Type: "input_required", Members: [][]byte{append(append(b, state...), '"')}}
+}
+
+// appendQuestion appends a question as a member of inputRequests.
+func appendQuestion(b []byte, question catalogue.Question) []byte {
+	b = append(jsonrpc.AppendString(b, question.Key), `:{"method":"elicitation/create","params":`...)
+	return append(appendElicitation(b, question), '}')
 }
 
 // appendElicitation appends the params of an elicitation/create.

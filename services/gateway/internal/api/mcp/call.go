@@ -86,7 +86,15 @@ func (a *API) call(ctx context.Context, q *query) {
 		Request: q.from, Arguments: p.arguments, Deadline: deadline(p, &tool), Traceparent: q.traceparent(), Progress: signs.progress,
 		Ask: q.asker(&p), State: state.Note,
 	}
-	result, err := tool.Run(ctx, c)
+	var result catalogue.Result
+	if q.tasked() {
+		var detached bool
+		if result, detached, err = q.detachable(&p, &tool, c).run(ctx, signs); detached {
+			return
+		}
+	} else {
+		result, err = tool.Run(ctx, c)
+	}
 	signs.stop()
 	if errors.Is(ctx.Err(), context.Canceled) { // nobody waits for an answer
 		if err == nil && result.Release != nil {

@@ -32,6 +32,9 @@ func (x *exchange) capabilities() string {
 	if x.api.Prompts != nil && agents.Asked(&x.from) {
 		more += `,"prompts":{"listChanged":true}`
 	}
+	if x.stateless() && x.api.Tasks != nil {
+		more += `,"extensions":{"` + wire.ExtensionTasks + `":{}}`
+	}
 	return `"capabilities":{"tools":{"listChanged":true}` + more + `},"instructions":`
 }
 

@@ -21,6 +21,11 @@ func (a *API) listen(ctx context.Context, q *query) {
 		q.fail(wire.Invalid("Invalid params: notifications must be an object"))
 		return
 	}
+	watched := wire.Member(wanted, "taskIds")
+	if watched != nil && !q.declaresTasks() {
+		q.fail(wire.MissingCapability(tasksCapability))
+		return
+	}
 	place, err := a.Limits.Stream(ctx, q.from.User)
 	if err != nil {
 		q.fail(&wire.Error{Code: codeLimited, Message: err.Error(), Status: http.StatusTooManyRequests})
@@ -33,7 +38,12 @@ func (a *API) listen(ctx context.Context, q *query) {
 	news, stop := a.hear(ctx, &q.from, agreed)
 	defer stop()
 	meta := append(append([]byte(`"_meta":{"`+wire.MetaSubscriptionID+`":`), q.msg.ID...), '}')
+	follow := a.watchTasks(q, watched)
+	if watched != nil {
+		agreed.tasks = follow.list()
+	}
 	q.out.event(notification("notifications/subscriptions/acknowledged", append(append(meta, `,"notifications":`...), agreed.json()...)))
+	defer follow.start(ctx, meta)()
 	if a.follow(ctx, q.out, q.from.Ends, leave, news, meta) {
 		q.result(resultMeta(`"` + wire.MetaSubscriptionID + `":` + string(q.msg.ID)))
 	}

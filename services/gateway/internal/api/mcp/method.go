@@ -72,7 +72,16 @@ func (q *query) result(r catalogue.Result) {
 
 // frame returns the answer as pieces of one message.
 func (q *query) frame(r catalogue.Result) [][]byte {
-	head := append(append([]byte(`{"jsonrpc":"2.0","id":`), q.msg.ID...), `,"result":{`...)
+	head := append(append([]byte(`{"jsonrpc":"2.0","id":`), q.msg.ID...), `,"result":`...)
+	return append(q.pieces(head, r), []byte("}"))
+}
+
+// object returns a result as pieces of a JSON object.
+func (q *query) object(r catalogue.Result) [][]byte { return q.pieces(nil, r) }
+
+// pieces are those of a result's object, after head.
+func (q *query) pieces(head []byte, r catalogue.Result) [][]byte {
+	head = append(head, '{')
 	meta := r.Meta
 	if q.stateless() {
 		kind := r.Type
@@ -97,6 +106,6 @@ func (q *query) frame(r catalogue.Result) [][]byte {
 	if comma && len(r.Members) > 0 {
 		head = append(head, ',')
 	}
-	pieces := make([][]byte, 0, len(r.Members)+2)
-	return append(append(append(pieces, head), r.Members...), []byte("}}"))
+	pieces := make([][]byte, 0, len(r.Members)+3)
+	return append(append(append(pieces, head), r.Members...), []byte("}"))
 }

@@ -9,7 +9,10 @@ import (
 )
 
 // topics are what a stream tells of.
-type topics struct{ tools, prompts bool }
+type topics struct {
+	tools, prompts bool
+	tasks          string // ids of tasks as JSON; empty for none
+}
 
 // everything is what a client may be told of.
 func (a *API) everything(from *catalogue.Request) topics {
@@ -32,6 +35,9 @@ func (t topics) json() []byte {
 	}
 	if t.prompts {
 		b = append(b, `"promptsListChanged":true,`...)
+	}
+	if t.tasks != "" {
+		b = append(append(append(b, `"taskIds":`...), t.tasks...), ',')
 	}
 	if len(b) > 1 {
 		b = b[:len(b)-1]

@@ -24,6 +24,9 @@ type exchange struct {
 	version string
 	session *session.Session // nil in the stateless revisions
 	out     *reply
+	// owner is what tells the client's token from others of its user, and revocable calls a function once it is revoked.
+	owner     string
+	revocable func(end func()) (stop func())
 }
 
 func (x *exchange) stateless() bool { return x.session == nil }
@@ -43,7 +46,7 @@ func (a *API) post(w http.ResponseWriter, r *http.Request, id auth.Identity) err
 		refuse(w, bad.Status, bad, of)
 		return nil
 	}
-	x := &exchange{api: a, r: r, out: newReply(w, body.Batch)}
+	x := &exchange{api: a, r: r, out: newReply(w, body.Batch), owner: owner(id), revocable: id.OnRevoked}
 	if x.from, bad = a.request(r, id); bad != nil {
 		refuse(w, bad.Status, bad, body.Messages[0].ID)
 		return nil
@@ -64,6 +67,19 @@ func (a *API) post(w http.ResponseWriter, r *http.Request, id auth.Identity) err
 		x.older(w, body)
 	}
 	return nil
+}
+
+// owner is what a token is known by for longer than it is good: tokens that an authorization server renews are those of one client.
+func owner(id auth.Identity) string {
+	if id.MayBeRevoked() {
+		return id.Token
+	}
+	for _, claim := range []string{"client_id", "azp"} {
+		if client, ok := id.Claims[claim].(string); ok {
+			return client
+		}
+	}
+	return ""
 }
 
 // newer serves a message of the stateless revisions.

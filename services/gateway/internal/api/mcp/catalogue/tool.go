@@ -42,9 +42,9 @@ type Call struct {
 	// Ask asks the person at the client. The error is an *[Asked] where the call has to end with the question, and
 	// [ErrCannotAsk] where the client has no way to ask.
 	Ask func(ctx context.Context, q Question) (Answer, error)
-	// Wait is told what the call waits for where its client cannot be asked, and comes back for the answer; nil where the client
-	// waits for the call.
-	Wait func(message string)
+	// Wait is told what the call waits for where its client cannot be asked, and before it goes on after that, with an empty message.
+	// An error says that the client does not come back for the answer; the call must not go on then. Nil is for a client that waits.
+	Wait func(ctx context.Context, message string) error
 }
 
 // Result is what a tool answered. Its parts are put together only when they are written.

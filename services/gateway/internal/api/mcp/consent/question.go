@@ -36,6 +36,7 @@ type question struct {
 	changed  <-chan struct{}
 	cancel   func()
 	stop     func()
+	waited   bool // without its client
 }
 
 // said is the end of a question at the client.
@@ -88,7 +89,10 @@ func (q *question) next(ctx context.Context, w *agentv1.CallApproval) (*agentv1.
 			case s.err == nil:
 				return q.take(s.answer)
 			case errors.Is(s.err, catalogue.ErrCannotAsk) && q.c.Wait != nil:
-				q.c.Wait("Waits for the user, who " + q.k.how(w))
+				if q.c.Wait(ctx, "Waits for the user, who "+q.k.how(w)) != nil {
+					return nil, q.k.required(w)
+				}
+				q.waited = true
 			case errors.Is(s.err, catalogue.ErrCannotAsk):
 				return nil, q.k.required(w)
 			case errors.Is(s.err, context.DeadlineExceeded):

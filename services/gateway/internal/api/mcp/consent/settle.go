@@ -35,6 +35,8 @@ func (k *Keeper) settle(ctx context.Context, c *catalogue.Call, try attempt) (*a
 			return nil, err
 		case a.GetVerdict() == agentv1.Admission_VERDICT_REFUSED:
 			return nil, &catalogue.Unanswered{Message: "the call may not run: " + a.GetReason(), Outcome: errs.NotDelivered, Reason: Refused}
+		case a.GetVerdict() != agentv1.Admission_VERDICT_ASK && asking.waited:
+			return a, c.Wait(ctx, "")
 		case a.GetVerdict() != agentv1.Admission_VERDICT_ASK:
 			return a, nil
 		}

@@ -145,6 +145,9 @@ const (
 	MetaSubscriptionID = metaPrefix + "subscriptionId"
 )
 
+// ExtensionTasks is the name of the tasks extension.
+const ExtensionTasks = metaPrefix + "tasks"
+
 func readMeta(params []byte) (m Meta, err error) {
 	jsonrpc.Members(params, func(name, value []byte) {
 		if string(name) == "_meta" {
