@@ -17,6 +17,8 @@ type Error struct {
 	Nodes []*nodev1.Node
 	// Limit is the limit that the user has reached, with [RateLimited], [RunsLimited] and [StorageFull].
 	Limit *LimitMet
+	// At is where in a text that was sent the fault is; nil where that means nothing.
+	At *Place
 	// Err is the cause, if there is one. It is never sent to a peer, since it may name addresses.
 	Err error
 

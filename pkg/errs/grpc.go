@@ -22,6 +22,9 @@ func (e *Error) GRPCStatus() *status.Status {
 	if class := e.Class(); class != Refused {
 		info.Metadata["outcome"] = string(class)
 	}
+	if e.At != nil {
+		e.At.describe(info.Metadata)
+	}
 	details := []protoadapt.MessageV1{info}
 	if e.Limit != nil {
 		e.Limit.describe(info.Metadata)
@@ -68,7 +71,7 @@ func FromGRPC(err error) error {
 	if e.Reason == "" {
 		return err
 	}
-	e.Limit = readLimit(metadata, retry)
+	e.Limit, e.At = readLimit(metadata, retry), readPlace(metadata)
 	return e
 }
 

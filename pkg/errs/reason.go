@@ -62,6 +62,17 @@ const (
 	TokenNotFound   Reason = "TOKEN_NOT_FOUND"
 
 	ApprovalNotFound Reason = "APPROVAL_NOT_FOUND"
+	SkillNotFound    Reason = "SKILL_NOT_FOUND"
+)
+
+// Skills (docs/skills.md):
+const (
+	SkillExists      Reason = "SKILL_EXISTS"
+	SkillBundled     Reason = "SKILL_BUNDLED"
+	SkillChanged     Reason = "SKILL_CHANGED"
+	SkillInvalid     Reason = "SKILL_INVALID"
+	SkillTooLarge    Reason = "SKILL_TOO_LARGE"
+	SkillUnavailable Reason = "SKILL_UNAVAILABLE"
 )
 
 // The state of what the request names does not allow it:

@@ -24,6 +24,11 @@ const (
 	addTodo    action = "add a todo"
 	showTodos  action = "show the todos"
 	delegate   action = "hand a task to a sub-agent"
+	loadSkill  action = "load a skill"
+	skillFile  action = "read a file of a skill"
+	saveMemory action = "save a memory"
+	findMemory action = "search memories"
+	dropMemory action = "delete a memory"
 	callTool   action = "call a tool by name"
 	sayWords   action = "say many words" // needs no tool
 )
@@ -51,6 +56,11 @@ const quoted = `(?:'(?P<text1>[^']*)'|"(?P<text2>[^"]*)"|\x60(?P<text3>[^\x60]*)
 
 // patterns are tried in this order.
 var patterns = compile([]saying{
+	{loadSkill, `(?:load|activate|use)(?: the| my)? skill (?P<subject>[\w-]+)`},
+	{skillFile, `(?:read|show|cat)(?: the)?(?: file)? (?P<file>\S+) (?:of|from|in)(?: the| my)? skill (?P<subject>[\w-]+)`},
+	{saveMemory, `remember(?: that| this)?:? (?P<subject>.+)`},
+	{findMemory, `(?:what do you (?:remember|know)|search (?:your )?memor(?:y|ies))(?: about| for|:)? (?P<subject>.+)`},
+	{dropMemory, `forget(?: the)?(?: memory)? (?P<subject>\S+)`},
 	{callTool, `(?:call|use)(?: the)?(?: tool)? (?P<subject>[\w.:/-]+)(?: with)?(?P<args> ?\{.*\})?`},
 	{screenshot, `(?:(?:take|make|capture|grab|get) )?(?:an? |the |another )?(?P<full>full[- ]page )?(?:screenshot|screen ?shot|picture of the (?:screen|page))\b.*`},
 	{sayWords, `(?:say|write|print|speak|stream) (?P<words>\d+) words`},
@@ -120,6 +130,8 @@ func (c *command) set(group, value string) {
 		if value != "" {
 			c.text = value
 		}
+	case "file":
+		c.text = value
 	case "args":
 		if value != "" {
 			c.args = json.RawMessage(strings.TrimSpace(value))

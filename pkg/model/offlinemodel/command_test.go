@@ -20,7 +20,8 @@ func offer(tools ...string) []chatwire.Tool {
 }
 
 var everything = offer("screenshot", "read_file", "list_directory", "write_file", "run_command", "browser_click", "type", "navigate",
-	"get_text", "list_tabs", "write_todos", "read_todos", "task", "echo")
+	"get_text", "list_tabs", "write_todos", "read_todos", "task", "echo",
+	"load_skill", "read_skill_file", "save_memory", "search_memory", "delete_memory")
 
 // TestCommands says of each message which steps it makes with the tools above: answers are separated by |.
 func TestCommands(t *testing.T) {
@@ -53,6 +54,12 @@ func TestCommands(t *testing.T) {
 		"list my tabs":                                       `list_tabs {}`,
 		"add a todo: buy milk":                               `write_todos {"todos":[{"content":"buy milk","status":"pending"}]}`,
 		"add buy milk to my todo list":                       `write_todos {"todos":[{"content":"buy milk","status":"pending"}]}`,
+		"load the skill pdf-tools and read a.txt":            `load_skill {"name":"pdf-tools"}|read_file {"path":"a.txt"}`,
+		"Use my skill x":                                     `load_skill {"name":"x"}`,
+		"read references/a.md of the skill x":                `read_skill_file {"name":"x","path":"references/a.md"}`,
+		"remember that I like tea":                           `save_memory {"content":"I like tea"}`,
+		"what do you remember about tea?":                    `search_memory {"query":"tea"}`,
+		"forget the memory mem_1":                            `delete_memory {"id":"mem_1"}`,
 		"show the todos":                                     `read_todos {}`,
 		"delegate: read a.txt":                               `task {"prompt":"read a.txt"}`,
 		"ask a sub-agent to read a.txt":                      `task {"prompt":"read a.txt"}`,

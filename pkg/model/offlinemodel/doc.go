@@ -17,6 +17,8 @@
 //	run `command`
 //	open URL, click SELECTOR, type 'text' into SELECTOR, get the text of SELECTOR, list the tabs
 //	add a todo: X, show the todos, delegate: X
+//	load the skill X, read FILE of the skill X
+//	remember that X, what do you remember about X, forget the memory ID
 //	call NAME {json}
 //	say 200 words
 //

@@ -24,6 +24,11 @@ var names = map[action][]string{
 	addTodo:    {"write_todos"},
 	showTodos:  {"read_todos"},
 	delegate:   {"=task"},
+	loadSkill:  {"load_skill"},
+	skillFile:  {"read_skill_file"},
+	saveMemory: {"save_memory"},
+	findMemory: {"search_memory"},
+	dropMemory: {"delete_memory"},
 }
 
 // find returns the tool on offer that does what the command asks for.
@@ -95,6 +100,16 @@ func arguments(c command, f chatwire.Function) string {
 		}
 	case addTodo:
 		args["todos"] = []any{map[string]any{"content": c.subject, "status": "pending"}}
+	case loadSkill:
+		args["name"] = c.subject
+	case skillFile:
+		args["name"], args["path"] = c.subject, c.text
+	case saveMemory:
+		args["content"] = c.subject
+	case findMemory:
+		args["query"] = c.subject
+	case dropMemory:
+		args["id"] = c.subject
 	case delegate:
 		set(taskNames, c.subject)
 		if s.has("description") && args["description"] == nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
@@ -62,6 +63,7 @@ type App struct {
 	store     *store.Store
 	redis     redis.UniversalClient // nil without a cache
 	files     *workspace.Store
+	skills    *skill.Library
 	bus       *bus.Conn // nil where this pod is alone
 	live      *live.Hub
 	tools     *toolclient.Client

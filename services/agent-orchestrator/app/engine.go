@@ -16,7 +16,7 @@ func (a *App) startEngine(ctx context.Context) error {
 		ToolTokens: a.cfg.ToolTokens, NoHeadStart: a.cfg.NoHeadStart, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}
 	engine, err := agent.New(agent.Options{
-		Config: cfg, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Files: a.files,
+		Config: cfg, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Skills: a.skills, Files: a.files,
 		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics, Tracing: a.tracing,
 	})
 	if err != nil {

@@ -62,8 +62,12 @@ func (a *App) openSources(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	skills, err := builtin.NewSkills(builtin.SkillOptions{Library: a.skills, Nodes: a.tools})
+	if err != nil {
+		return err
+	}
 	// In the order in which a model is told of them (docs/protocols/zeus-agents.md#a-run).
-	a.sources = []tool.Source{servers, a.oauth, files, nodes}
+	a.sources = []tool.Source{servers, a.oauth, files, skills, nodes}
 	if a.allowlist, err = allowlist.New(allowlist.Options{Nodes: a.tools, Servers: servers}); err != nil {
 		return err
 	}

@@ -269,7 +269,7 @@ func (a *App) listenEdge(ctx context.Context) error {
 		edge.Leaving(a.ready.Draining),
 		edge.Text(a.dialects.Serves),
 		edge.Pages(a.pages),
-		edge.JSONOnly(agentapi.FilesPath),
+		edge.JSONOnly(agentapi.FilesPath, agentapi.Uploads...),
 		a.tracing.Handler,
 	)
 	docs, err := apidoc.New()

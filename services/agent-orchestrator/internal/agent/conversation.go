@@ -6,6 +6,7 @@ import (
 
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/catalogue"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 )
@@ -88,6 +89,9 @@ func (c *conversation) endCall(call *store.Call, out outcome) {
 		}
 	}
 	c.batch.AddEvent(journal.ResultEvent(result))
+	if out.result.Skill != "" {
+		c.batch.AddEvent(journal.SkillEvent(out.result.Skill, skill.Loaded))
+	}
 }
 
 // closeCalls answers the calls that will not run any more, so that the conversation can go on without them.

@@ -28,6 +28,7 @@ type environment struct {
 	ahead    time.Duration // how far the database's clock is ahead of this pod's
 	todos    *builtin.Todos
 	names    *catalogue.Names
+	briefing *briefing
 }
 
 // maxSteps is how many answers of the model the run takes.

@@ -27,6 +27,8 @@ type frame struct {
 	remarks  []tool.Remark
 	problems []string
 	tools    []llm.Function
+	// connected are the types of the nodes that there are; they decide about skills, which the frame has not.
+	connected []string
 }
 
 func (f frame) equal(other frame) bool { return reflect.DeepEqual(f, other) }

@@ -67,7 +67,8 @@ func (h *headStart) ask(ctx context.Context, guess frame) {
 		return
 	}
 	s := h.env.settings
-	req := guess.request(prompt.System(s.mode(), s.HumanOrder, time.Now()), prompt.NewHistory(messages, h.begin.Run))
+	system := prompt.With(prompt.System(s.mode(), s.HumanOrder, time.Now()), h.env.briefing.foretell(ctx, messages, h.begin.Run, guess.connected, h.window))
+	req := guess.request(system, prompt.NewHistory(messages, h.begin.Run))
 	if tooLong(llm.Estimate(req), h.window) || !h.claim(&req) {
 		return
 	}

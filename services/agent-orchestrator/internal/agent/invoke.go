@@ -15,7 +15,7 @@ import (
 
 // Invoke begins a run and returns once its beginning is stored; the run goes on without the caller. With an idempotency key that has begun a
 // run before, that run is returned. The error is a *errs.Error: MODEL_MISSING, ADDRESS_REFUSED,
-// INVALID_ARGUMENT, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
+// INVALID_ARGUMENT, SKILL_UNAVAILABLE, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
 func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
 	s := newSettings(ctx, req)
 	at, window, err := endpointOf(e.cfg, e.deps.Addresses, s.Invoke.GetModel())
@@ -26,6 +26,9 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	case tool.ModeAgent, tool.ModeAsk, tool.ModePlan:
 	default:
 		return Started{}, errs.New(errs.InvalidArgument, "mode must be one of %q, %q, %q", tool.ModeAgent, tool.ModeAsk, tool.ModePlan)
+	}
+	if err := e.checkSkills(ctx, user, s.Invoke.GetSkills()); err != nil {
+		return Started{}, err
 	}
 	sealed, err := sealSettings(e.deps.Sealer, user, s)
 	if err != nil {
@@ -48,6 +51,7 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	}
 	// While the beginning of the run is stored, its tools are looked up, and the model is asked already: see headStart.
 	r.toolset.gather()
+	r.briefing.gather()
 	r.head = newHeadStart(&r.environment, e.frames, begin, at, window)
 	lease, state, err := e.deps.Journal.Begin(ctx, begin)
 	if err != nil {

@@ -48,6 +48,8 @@ type Options struct {
 	// Sources of tools, in the order of docs/protocols/zeus-agents.md#a-run: MCP, OAuth, built-in, connector. Their remarks
 	// are told in the reverse order, connector before MCP.
 	Sources []tool.Source
+	// Skills are those of users; nil for none.
+	Skills Skills
 	// Files stores what is too large for a conversation in the user's workspace (package workspace).
 	Files     builtin.Files
 	Publisher journal.Publisher

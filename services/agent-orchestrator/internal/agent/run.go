@@ -38,7 +38,7 @@ func newRun(p *parts, lease store.Lease, s *settings) *run {
 		parts: p, lifetime: newLifetime(ctx, p.draining, p.stopping), log: p.log.With("run", lease.Run), lease: lease, trace: spans,
 		writer: journal.NewWriter(p.deps.Journal, p.deps.Publisher), settings: s,
 	}}
-	r.toolset = newToolset(&r.environment)
+	r.toolset, r.briefing = newToolset(&r.environment), &briefing{env: &r.environment}
 	r.gate = gate{env: &r.environment}
 	r.ending = ending{env: &r.environment, conversations: &r.conversations}
 	return r
@@ -64,6 +64,7 @@ func (r *run) close() {
 		r.head.end()
 	}
 	r.toolset.close()
+	r.briefing.close()
 	r.trace.close()
 }
 
@@ -96,8 +97,9 @@ func (r *run) open(state store.State) (err error) {
 		return err
 	}
 	r.toolset.gather()
+	r.briefing.gather()
 	r.conversations.setTools(r.toolset.arrange(r.ownTools()))
-	return nil
+	return r.briefing.settle(r.conversations.main, state.Skills)
 }
 
 // load makes the conversations of a state.

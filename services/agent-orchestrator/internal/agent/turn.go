@@ -80,7 +80,7 @@ func (t *turn) send(req llm.Request) (llm.Answer, error) {
 	conv := t.conv
 	if head := conv.head; head != nil {
 		conv.head = nil
-		if head.takeOver(req, frame{conv.tools.Remarks, conv.tools.Problems, req.Tools}) {
+		if head.takeOver(req, frame{conv.tools.Remarks, conv.tools.Problems, req.Tools, conv.tools.Connected}) {
 			return head.follow(t.stream.take)
 		}
 	}

@@ -18,7 +18,8 @@ type addition struct {
 
 // onlyAdds reports whether a change has events and nothing else, but for Streaming, which is a column of the same row.
 func (c *Change) onlyAdds() bool {
-	return len(c.Events) > 0 && len(c.Messages) == 0 && len(c.Calls) == 0 && c.Steps == nil && c.Todos == nil && c.ToolNames == nil && c.End == nil
+	return len(c.Events) > 0 && len(c.Messages) == 0 && len(c.Calls) == 0 && c.Steps == nil && c.Todos == nil && c.ToolNames == nil &&
+		c.Skills == nil && c.End == nil
 }
 
 func newAddition(l Lease, c *Change, change int64) (addition, error) {

@@ -134,7 +134,7 @@ func (a *beginning) statements() ([]statement, error) {
 		}},
 		{
 			sql: `INSERT INTO details (session, settings) SELECT id, ?` + thisBegin +
-				` ON CONFLICT (session) DO UPDATE SET settings = excluded.settings, lexicon = NULL`,
+				` ON CONFLICT (session) DO UPDATE SET settings = excluded.settings, lexicon = NULL, skills = NULL`,
 			args: []any{a.Settings, user, session, a.change},
 		},
 		{

@@ -147,6 +147,9 @@ func appendRows(out []statement, l Lease, c *Change) ([]statement, error) {
 	if c.ToolNames != nil {
 		out = append(out, statement{sql: `UPDATE details SET lexicon = ? WHERE session = ?`, args: []any{c.ToolNames, l.id}})
 	}
+	if c.Skills != nil {
+		out = append(out, statement{sql: `UPDATE details SET skills = ? WHERE session = ?`, args: []any{c.Skills, l.id}})
+	}
 	if c.interrupts() {
 		data, err := proto.Marshal(c.End.Interrupt)
 		if err != nil {

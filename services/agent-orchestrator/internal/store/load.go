@@ -60,11 +60,11 @@ func (k *kept) loading(ref Ref) []statement {
 	*k = kept{}
 	args := []any{string(ref.User), string(ref.Session)}
 	return []statement{{
-		sql:  sessionColumns + `, d.settings, d.todos, d.lexicon, d.interrupt FROM sessions s JOIN details d ON d.session = s.id` + byRef,
+		sql:  sessionColumns + `, d.settings, d.todos, d.lexicon, d.skills, d.interrupt FROM sessions s JOIN details d ON d.session = s.id` + byRef,
 		args: args,
 		row: func(scan func(...any) error) error {
 			var interrupt []byte
-			if err := k.scanSession(scan, &k.Run.Settings, &k.Todos, &k.ToolNames, &interrupt); err != nil {
+			if err := k.scanSession(scan, &k.Run.Settings, &k.Todos, &k.ToolNames, &k.Skills, &interrupt); err != nil {
 				return err
 			}
 			k.Ref = ref

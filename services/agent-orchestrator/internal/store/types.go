@@ -165,6 +165,8 @@ type State struct {
 	Todos []byte
 	// ToolNames says what the names of tools mean in the run, as JSON that the store does not read. A new run has none.
 	ToolNames []byte
+	// Skills are those that the run was given whole, likewise.
+	Skills []byte
 }
 
 // Task is what a sub-agent has said and done.
@@ -200,8 +202,8 @@ type Change struct {
 	Streaming *string
 	// Todos, if not nil, replaces the list.
 	Todos []byte
-	// ToolNames, if not nil, replaces the run's.
-	ToolNames []byte
+	// ToolNames and Skills, if not nil, replace the run's.
+	ToolNames, Skills []byte
 	// End, if not nil, ends the lease.
 	End *End
 }

@@ -44,6 +44,8 @@ type Listing struct {
 	Remarks []Remark
 	// Problems are for the model and the user: "MCP server x cannot be reached: …". Nodes and servers may have written parts of them, too.
 	Problems []string
+	// Connected are the types of the nodes that the run can use now: "extension", "desktop".
+	Connected []string
 	// Unlisted is how a call of an unknown tool ends while the source cannot list its tools: it may have that tool. nil if
 	// Tools are complete, or if asking the source again in this run would change nothing.
 	Unlisted *Failure

@@ -32,6 +32,7 @@ const (
 	TodoList   Category = "todo"
 	SubAgent   Category = "subagent"
 	Lookup     Category = "lookup"  // of tools that a model was not told of
+	Skills     Category = "skills"  // texts that say how work is done
 	Service    Category = "service" // MCP and OAuth
 	Device     Category = "device"  // browser and desktop
 )
@@ -145,6 +146,8 @@ type Result struct {
 	IsError bool
 	// Structured is the result as a JSON object, for programs; nil for none. Text says the same.
 	Structured json.RawMessage
+	// Skill is the skill that this gave the agent; "" for none.
+	Skill string
 	// Artifacts are images and files; they are stored in the workspace.
 	Artifacts []Artifact
 	// Node is the node that answered, for connector tools.

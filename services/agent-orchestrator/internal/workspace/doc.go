@@ -12,5 +12,7 @@
 //     for all pods; every change of a user's files makes all pods forget them. Without Redis there is no cache, and no error.
 //     If a pod could not report a change to Redis, the others show the old state for the rest of the 5 minutes.
 //
+// Beside the workspace each user has other areas, such as skills/ ([Store.Area]), which no path of the workspace reaches.
+//
 // [Service] is WorkspaceService on top of it.
 package workspace

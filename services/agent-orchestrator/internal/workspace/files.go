@@ -18,7 +18,7 @@ import (
 
 // Stat returns a file's size, type and times, without its content.
 func (s *Store) Stat(ctx context.Context, user ids.UserID, path string) (File, error) {
-	key, err := key(user, path)
+	key, err := s.key(user, path)
 	if err != nil {
 		return File{}, err
 	}
@@ -52,7 +52,7 @@ func etag(as func(any) bool, at time.Time, size int64) string {
 
 // Get reads a file.
 func (s *Store) Get(ctx context.Context, user ids.UserID, path string) (File, []byte, error) {
-	key, err := key(user, path)
+	key, err := s.key(user, path)
 	if err != nil {
 		return File{}, nil, err
 	}
@@ -93,7 +93,7 @@ func (s *Store) open(ctx context.Context, key string) (*blob.Reader, error) {
 
 // Put creates or replaces a file. If mimeType is not valid, name and content decide the type.
 func (s *Store) Put(ctx context.Context, user ids.UserID, path, mimeType string, data []byte) error {
-	key, err := key(user, path)
+	key, err := s.key(user, path)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func inTheWay(err error) error {
 
 // Delete removes a file.
 func (s *Store) Delete(ctx context.Context, user ids.UserID, path string) error {
-	key, err := key(user, path)
+	key, err := s.key(user, path)
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,13 @@ import (
 // (".attrs", or the time in the name of a file that is being written), and file systems allow 255.
 const maxPiece = 200
 
-// home returns the prefix of a user's keys.
+// home returns the prefix of a user's keys in an area, such as "workspace".
 //
 // In the name of a user's directory, a-z, 0-9, - and a single _ stay as they are, and every other byte becomes =XX. So a file
 // system that ignores case or normalises names changes nothing, and neither does the driver for directories, whose own escapes
 // begin with __. A name that would be too long is divided over several directories, of which all but the last end with +,
 // which occurs nowhere else: so no user's prefix begins with another user's prefix.
-func home(user ids.UserID) string {
+func home(user ids.UserID, area string) string {
 	var name strings.Builder
 	for i := range len(user) {
 		c := user[i]
@@ -32,7 +32,7 @@ func home(user ids.UserID) string {
 	for len(rest) > maxPiece {
 		key, rest = key+rest[:maxPiece]+"+/", rest[maxPiece:]
 	}
-	return key + rest + "/workspace/"
+	return key + rest + "/" + area + "/"
 }
 
 // mark is appended to names that have a special meaning for the storage.

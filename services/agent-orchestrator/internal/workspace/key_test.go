@@ -14,7 +14,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add("..", "../..", "a+=", "a+=/=")
 	f.Fuzz(func(t *testing.T, userA, userB, pathA, pathB string) {
 		if ids.Check("", userA) == nil && ids.Check("", userB) == nil && userA != userB {
-			a, b := home(ids.UserID(userA)), home(ids.UserID(userB))
+			a, b := home(ids.UserID(userA), main), home(ids.UserID(userB), main)
 			if strings.HasPrefix(strings.ToLower(a), strings.ToLower(b)) || strings.Contains(a, "..") || strings.Contains(a, "//") {
 				t.Errorf("%q has %q, %q has %q", userA, a, userB, b)
 			}

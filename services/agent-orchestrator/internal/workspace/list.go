@@ -47,7 +47,7 @@ func (s *Store) List(ctx context.Context, user ids.UserID, prefix string, limit 
 	if page, ok := slot.page(); ok {
 		return page, nil
 	}
-	page, err := s.list(ctx, home(user), prefix, limit, cursor)
+	page, err := s.list(ctx, home(user, s.area), prefix, limit, cursor)
 	if err != nil {
 		return Page{}, refuse(ctx, err, prefix)
 	}

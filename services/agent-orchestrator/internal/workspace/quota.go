@@ -29,7 +29,7 @@ func (s *Store) makeRoom(ctx context.Context, user ids.UserID, key string, size 
 		return nil
 	}
 	files, bytes := 1, size
-	all := s.bucket.List(&blob.ListOptions{Prefix: home(user)})
+	all := s.bucket.List(&blob.ListOptions{Prefix: home(user, s.area)})
 	for {
 		object, err := all.Next(ctx)
 		if errors.Is(err, io.EOF) {

@@ -65,6 +65,7 @@ type File struct {
 type Store struct {
 	// Static after construction.
 	bucket   *blob.Bucket
+	area     string // the directory of the user's that the files are in
 	onDisk   bool
 	maxBytes int64
 	quota    Quota
@@ -81,7 +82,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Store{maxBytes: o.MaxBytes, quota: o.Quota, writes: newUserSlots(1), cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
+	s := &Store{area: main, maxBytes: o.MaxBytes, quota: o.Quota, writes: newUserSlots(1), cache: newCache(o.Redis, obs.OrDiscard(o.Logger))}
 	if s.maxBytes == 0 {
 		s.maxBytes = DefaultMaxBytes
 	}
@@ -106,6 +107,23 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// main is the area of the files that users and agents see as the workspace.
+const main = "workspace"
+
+// SkillsArea has the folders of users' skills.
+const SkillsArea = "skills"
+
+// Area returns the same storage for another directory of every user's, beside the workspace. It has no quota and no cache: who
+// uses it counts, and knows what is there. It is open as long as s is.
+func (s *Store) Area(name string) *Store {
+	return &Store{
+		bucket: s.bucket, area: name, onDisk: s.onDisk, maxBytes: s.maxBytes, writes: newUserSlots(areaWrites), cache: newCache(nil, s.cache.log),
+	}
+}
+
+// areaWrites is how many files of one user are written at one time where nobody counts them.
+const areaWrites = 8
 
 // directory is the path that a file URL names; file:///C:/data is one on Windows.
 func directory(u *url.URL) string {
@@ -132,14 +150,14 @@ func (s *Store) Close() error { return s.bucket.Close() }
 func (s *Store) MaxBytes() int64 { return s.maxBytes }
 
 // key checks the path of a file, and returns its key.
-func key(user ids.UserID, path string) (string, error) {
+func (s *Store) key(user ids.UserID, path string) (string, error) {
 	if err := checkUser(user); err != nil {
 		return "", err
 	}
 	if err := CheckPath(path); err != nil {
 		return "", err
 	}
-	key := home(user) + encode(path)
+	key := home(user, s.area) + encode(path)
 	if over := len(key) - maxPath; over > 0 {
 		return "", errs.New(errs.InvalidArgument, "path has %d bytes, %d more than there is room for", len(path), over)
 	}

@@ -26,6 +26,8 @@ type event struct {
 
 	interrupt
 
+	Name string `json:"name"` // of a skill
+
 	FinishReason string `json:"finish_reason"`
 	Error        string `json:"error"`
 	ErrorCode    string `json:"error_code"`

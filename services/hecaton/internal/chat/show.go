@@ -62,6 +62,8 @@ func (s *screen) show(e event) {
 		s.line("→ %s%s %s", by(e.Parent), safeLine(e.ToolName), shorten(safeLine(compact(e.ToolArgs)), shownArgs))
 	case "tool_call_result":
 		s.result(e)
+	case "skill":
+		s.line("* skill %s (%s)", safeLine(e.Name), safeLine(e.Reason))
 	case "error":
 		s.line("! %s", Safe(strings.TrimSpace(cmp.Or(e.Error, e.ErrorCode)+" "+e.Details)))
 	case "complete":

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -108,17 +109,32 @@ func (c restClient) kindOf(ctx context.Context, id string) (string, error) {
 }
 
 func (c restClient) do(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	return c.send(ctx, restRequest{method: method, path: path, body: body})
+}
+
+// restRequest is one request. Its body is JSON where no other type is named.
+type restRequest struct {
+	method, path string
+	query        url.Values
+	kind         string
+	body         []byte
+}
+
+// send returns the answer's body; anything but a success is an error.
+func (c restClient) send(ctx context.Context, r restRequest) ([]byte, error) {
 	base, err := url.Parse(strings.TrimSuffix(c.server, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		return nil, usage("--server %q must be a URL such as http://127.0.0.1:8080", c.server)
 	}
-	target := base.JoinPath(path)
-	target.RawQuery = url.Values{"user_id": {c.user}}.Encode()
-	req, err := http.NewRequestWithContext(ctx, method, target.String(), bytes.NewReader(body))
+	target := base.JoinPath(r.path)
+	query := url.Values{"user_id": {c.user}}
+	maps.Copy(query, r.query)
+	target.RawQuery = query.Encode()
+	req, err := http.NewRequestWithContext(ctx, r.method, target.String(), bytes.NewReader(r.body))
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Content-Type", cmp.Or(r.kind, "application/json"))
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	}
@@ -131,7 +147,7 @@ func (c restClient) do(ctx context.Context, method, path string, body []byte) ([
 	if err != nil {
 		return nil, &outcomeError{errs.Unknown, err}
 	}
-	if resp.StatusCode == http.StatusOK {
+	if resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusCreated {
 		return raw, nil
 	}
 	return nil, refusal(resp, raw)
@@ -162,9 +178,10 @@ func refusal(resp *http.Response, raw []byte) error {
 	}
 	said := fmt.Errorf("%s (%s)", message, resp.Status)
 	switch resp.StatusCode {
-	case http.StatusBadRequest:
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return &usageError{said}
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
+	case http.StatusConflict, http.StatusRequestEntityTooLarge,
+		http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
 		return &outcomeError{errs.NotDelivered, said}
 	}
 	return &outcomeError{errs.Unknown, said}

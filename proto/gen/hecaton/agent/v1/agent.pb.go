@@ -135,7 +135,7 @@ func (x FollowRequest_Until) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FollowRequest_Until.Descriptor instead.
 func (FollowRequest_Until) EnumDescriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{14, 0}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{15, 0}
 }
 
 type GetInfoRequest struct {
@@ -693,7 +693,9 @@ type InvokeRequest struct {
 	IdempotencyKey string `protobuf:"bytes,11,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
 	// Whether an answer that breaks off may be replaced by another one, as Text.replaces says. Otherwise only text that
 	// continues what was sent is sent, and the run ends with an error where the model says something else.
-	Replaces      bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	Replaces bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	// Which skills the agent is given (docs/skills.md). Absent: those that the message triggers.
+	Skills        *SkillSelection `protobuf:"bytes,13,opt,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -812,6 +814,77 @@ func (x *InvokeRequest) GetReplaces() bool {
 	return false
 }
 
+func (x *InvokeRequest) GetSkills() *SkillSelection {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
+// SkillSelection says which skills enter the prompt whole; the agent is told of the others in a line each.
+type SkillSelection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// By name; each must exist and be enabled.
+	Names []string `protobuf:"bytes,1,rep,name=names,proto3" json:"names,omitempty"`
+	// Whether triggers count; absent: true.
+	Auto *bool `protobuf:"varint,2,opt,name=auto,proto3,oneof" json:"auto,omitempty"`
+	// How many may be active at once, those of names first; absent: 3, and all of names.
+	MaxActive     *int32 `protobuf:"varint,3,opt,name=max_active,json=maxActive,proto3,oneof" json:"max_active,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkillSelection) Reset() {
+	*x = SkillSelection{}
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkillSelection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkillSelection) ProtoMessage() {}
+
+func (x *SkillSelection) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkillSelection.ProtoReflect.Descriptor instead.
+func (*SkillSelection) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *SkillSelection) GetNames() []string {
+	if x != nil {
+		return x.Names
+	}
+	return nil
+}
+
+func (x *SkillSelection) GetAuto() bool {
+	if x != nil && x.Auto != nil {
+		return *x.Auto
+	}
+	return false
+}
+
+func (x *SkillSelection) GetMaxActive() int32 {
+	if x != nil && x.MaxActive != nil {
+		return *x.MaxActive
+	}
+	return 0
+}
+
 type InvokeResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Event         *Event                 `protobuf:"bytes,1,opt,name=event,proto3" json:"event,omitempty"`
@@ -821,7 +894,7 @@ type InvokeResponse struct {
 
 func (x *InvokeResponse) Reset() {
 	*x = InvokeResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -833,7 +906,7 @@ func (x *InvokeResponse) String() string {
 func (*InvokeResponse) ProtoMessage() {}
 
 func (x *InvokeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -846,7 +919,7 @@ func (x *InvokeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeResponse.ProtoReflect.Descriptor instead.
 func (*InvokeResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{9}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *InvokeResponse) GetEvent() *Event {
@@ -875,7 +948,7 @@ type ResumeRequest struct {
 
 func (x *ResumeRequest) Reset() {
 	*x = ResumeRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -887,7 +960,7 @@ func (x *ResumeRequest) String() string {
 func (*ResumeRequest) ProtoMessage() {}
 
 func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -900,7 +973,7 @@ func (x *ResumeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeRequest.ProtoReflect.Descriptor instead.
 func (*ResumeRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{10}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ResumeRequest) GetSessionId() string {
@@ -961,7 +1034,7 @@ type InterruptConfig struct {
 
 func (x *InterruptConfig) Reset() {
 	*x = InterruptConfig{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[11]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -973,7 +1046,7 @@ func (x *InterruptConfig) String() string {
 func (*InterruptConfig) ProtoMessage() {}
 
 func (x *InterruptConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[11]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -986,7 +1059,7 @@ func (x *InterruptConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InterruptConfig.ProtoReflect.Descriptor instead.
 func (*InterruptConfig) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{11}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *InterruptConfig) GetTools() map[string]*InterruptRule {
@@ -1015,7 +1088,7 @@ type ToolCallDecision struct {
 
 func (x *ToolCallDecision) Reset() {
 	*x = ToolCallDecision{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[12]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1027,7 +1100,7 @@ func (x *ToolCallDecision) String() string {
 func (*ToolCallDecision) ProtoMessage() {}
 
 func (x *ToolCallDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[12]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1040,7 +1113,7 @@ func (x *ToolCallDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallDecision.ProtoReflect.Descriptor instead.
 func (*ToolCallDecision) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{12}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolCallDecision) GetToolCallId() string {
@@ -1094,7 +1167,7 @@ type ResumeResponse struct {
 
 func (x *ResumeResponse) Reset() {
 	*x = ResumeResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[13]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1106,7 +1179,7 @@ func (x *ResumeResponse) String() string {
 func (*ResumeResponse) ProtoMessage() {}
 
 func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[13]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1119,7 +1192,7 @@ func (x *ResumeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeResponse.ProtoReflect.Descriptor instead.
 func (*ResumeResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{13}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ResumeResponse) GetEvent() *Event {
@@ -1141,7 +1214,7 @@ type FollowRequest struct {
 
 func (x *FollowRequest) Reset() {
 	*x = FollowRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[14]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1153,7 +1226,7 @@ func (x *FollowRequest) String() string {
 func (*FollowRequest) ProtoMessage() {}
 
 func (x *FollowRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[14]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1166,7 +1239,7 @@ func (x *FollowRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowRequest.ProtoReflect.Descriptor instead.
 func (*FollowRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{14}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *FollowRequest) GetSessionId() string {
@@ -1199,7 +1272,7 @@ type FollowResponse struct {
 
 func (x *FollowResponse) Reset() {
 	*x = FollowResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1284,7 @@ func (x *FollowResponse) String() string {
 func (*FollowResponse) ProtoMessage() {}
 
 func (x *FollowResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1297,7 @@ func (x *FollowResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowResponse.ProtoReflect.Descriptor instead.
 func (*FollowResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *FollowResponse) GetEvent() *Event {
@@ -1243,7 +1316,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1255,7 +1328,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1268,7 +1341,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelRunRequest) GetSessionId() string {
@@ -1289,7 +1362,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1301,7 +1374,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1314,7 +1387,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{17}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *CancelRunResponse) GetSuccess() bool {
@@ -1356,7 +1429,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1368,7 +1441,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1381,7 +1454,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{18}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Session) GetSessionId() string {
@@ -1466,7 +1539,7 @@ type ListSessionsRequest struct {
 
 func (x *ListSessionsRequest) Reset() {
 	*x = ListSessionsRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1478,7 +1551,7 @@ func (x *ListSessionsRequest) String() string {
 func (*ListSessionsRequest) ProtoMessage() {}
 
 func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1491,7 +1564,7 @@ func (x *ListSessionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSessionsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{19}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListSessionsRequest) GetLimit() int32 {
@@ -1519,7 +1592,7 @@ type ListSessionsResponse struct {
 
 func (x *ListSessionsResponse) Reset() {
 	*x = ListSessionsResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1531,7 +1604,7 @@ func (x *ListSessionsResponse) String() string {
 func (*ListSessionsResponse) ProtoMessage() {}
 
 func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1544,7 +1617,7 @@ func (x *ListSessionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSessionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSessionsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{20}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListSessionsResponse) GetSessions() []*Session {
@@ -1570,7 +1643,7 @@ type GetSessionRequest struct {
 
 func (x *GetSessionRequest) Reset() {
 	*x = GetSessionRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[21]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1582,7 +1655,7 @@ func (x *GetSessionRequest) String() string {
 func (*GetSessionRequest) ProtoMessage() {}
 
 func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[21]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1595,7 +1668,7 @@ func (x *GetSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionRequest.ProtoReflect.Descriptor instead.
 func (*GetSessionRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{21}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *GetSessionRequest) GetSessionId() string {
@@ -1614,7 +1687,7 @@ type GetSessionResponse struct {
 
 func (x *GetSessionResponse) Reset() {
 	*x = GetSessionResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[22]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1626,7 +1699,7 @@ func (x *GetSessionResponse) String() string {
 func (*GetSessionResponse) ProtoMessage() {}
 
 func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[22]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1639,7 +1712,7 @@ func (x *GetSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSessionResponse.ProtoReflect.Descriptor instead.
 func (*GetSessionResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{22}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetSessionResponse) GetSession() *Session {
@@ -1664,7 +1737,7 @@ type ListMessagesRequest struct {
 
 func (x *ListMessagesRequest) Reset() {
 	*x = ListMessagesRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[23]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1749,7 @@ func (x *ListMessagesRequest) String() string {
 func (*ListMessagesRequest) ProtoMessage() {}
 
 func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[23]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1762,7 @@ func (x *ListMessagesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesRequest.ProtoReflect.Descriptor instead.
 func (*ListMessagesRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{23}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListMessagesRequest) GetSessionId() string {
@@ -1729,7 +1802,7 @@ type ListMessagesResponse struct {
 
 func (x *ListMessagesResponse) Reset() {
 	*x = ListMessagesResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[24]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1741,7 +1814,7 @@ func (x *ListMessagesResponse) String() string {
 func (*ListMessagesResponse) ProtoMessage() {}
 
 func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[24]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1754,7 +1827,7 @@ func (x *ListMessagesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListMessagesResponse.ProtoReflect.Descriptor instead.
 func (*ListMessagesResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{24}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListMessagesResponse) GetMessages() []*Message {
@@ -1786,7 +1859,7 @@ type Message struct {
 
 func (x *Message) Reset() {
 	*x = Message{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[25]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1798,7 +1871,7 @@ func (x *Message) String() string {
 func (*Message) ProtoMessage() {}
 
 func (x *Message) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[25]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1811,7 +1884,7 @@ func (x *Message) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Message.ProtoReflect.Descriptor instead.
 func (*Message) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{25}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Message) GetIndex() int32 {
@@ -1889,7 +1962,7 @@ type MessageToolCall struct {
 
 func (x *MessageToolCall) Reset() {
 	*x = MessageToolCall{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[26]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1901,7 +1974,7 @@ func (x *MessageToolCall) String() string {
 func (*MessageToolCall) ProtoMessage() {}
 
 func (x *MessageToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[26]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1914,7 +1987,7 @@ func (x *MessageToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageToolCall.ProtoReflect.Descriptor instead.
 func (*MessageToolCall) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{26}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MessageToolCall) GetToolCallId() string {
@@ -1947,7 +2020,7 @@ type DeleteSessionRequest struct {
 
 func (x *DeleteSessionRequest) Reset() {
 	*x = DeleteSessionRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[27]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1959,7 +2032,7 @@ func (x *DeleteSessionRequest) String() string {
 func (*DeleteSessionRequest) ProtoMessage() {}
 
 func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[27]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1972,7 +2045,7 @@ func (x *DeleteSessionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteSessionRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{27}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DeleteSessionRequest) GetSessionId() string {
@@ -1991,7 +2064,7 @@ type DeleteSessionResponse struct {
 
 func (x *DeleteSessionResponse) Reset() {
 	*x = DeleteSessionResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[28]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2003,7 +2076,7 @@ func (x *DeleteSessionResponse) String() string {
 func (*DeleteSessionResponse) ProtoMessage() {}
 
 func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[28]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2016,7 +2089,7 @@ func (x *DeleteSessionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSessionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteSessionResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{28}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DeleteSessionResponse) GetSuccess() bool {
@@ -2050,7 +2123,7 @@ type ApprovalSettings struct {
 
 func (x *ApprovalSettings) Reset() {
 	*x = ApprovalSettings{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[29]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2062,7 +2135,7 @@ func (x *ApprovalSettings) String() string {
 func (*ApprovalSettings) ProtoMessage() {}
 
 func (x *ApprovalSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[29]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2075,7 +2148,7 @@ func (x *ApprovalSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalSettings.ProtoReflect.Descriptor instead.
 func (*ApprovalSettings) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{29}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ApprovalSettings) GetMode() string {
@@ -2107,7 +2180,7 @@ type GetApprovalSettingsRequest struct {
 
 func (x *GetApprovalSettingsRequest) Reset() {
 	*x = GetApprovalSettingsRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[30]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2119,7 +2192,7 @@ func (x *GetApprovalSettingsRequest) String() string {
 func (*GetApprovalSettingsRequest) ProtoMessage() {}
 
 func (x *GetApprovalSettingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[30]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2132,7 +2205,7 @@ func (x *GetApprovalSettingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalSettingsRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalSettingsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{30}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{31}
 }
 
 type GetApprovalSettingsResponse struct {
@@ -2144,7 +2217,7 @@ type GetApprovalSettingsResponse struct {
 
 func (x *GetApprovalSettingsResponse) Reset() {
 	*x = GetApprovalSettingsResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[31]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2156,7 +2229,7 @@ func (x *GetApprovalSettingsResponse) String() string {
 func (*GetApprovalSettingsResponse) ProtoMessage() {}
 
 func (x *GetApprovalSettingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[31]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2169,7 +2242,7 @@ func (x *GetApprovalSettingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalSettingsResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalSettingsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{31}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetApprovalSettingsResponse) GetSettings() *ApprovalSettings {
@@ -2188,7 +2261,7 @@ type UpdateApprovalSettingsRequest struct {
 
 func (x *UpdateApprovalSettingsRequest) Reset() {
 	*x = UpdateApprovalSettingsRequest{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[32]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2200,7 +2273,7 @@ func (x *UpdateApprovalSettingsRequest) String() string {
 func (*UpdateApprovalSettingsRequest) ProtoMessage() {}
 
 func (x *UpdateApprovalSettingsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[32]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2213,7 +2286,7 @@ func (x *UpdateApprovalSettingsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApprovalSettingsRequest.ProtoReflect.Descriptor instead.
 func (*UpdateApprovalSettingsRequest) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{32}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *UpdateApprovalSettingsRequest) GetSettings() *ApprovalSettings {
@@ -2232,7 +2305,7 @@ type UpdateApprovalSettingsResponse struct {
 
 func (x *UpdateApprovalSettingsResponse) Reset() {
 	*x = UpdateApprovalSettingsResponse{}
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[33]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2244,7 +2317,7 @@ func (x *UpdateApprovalSettingsResponse) String() string {
 func (*UpdateApprovalSettingsResponse) ProtoMessage() {}
 
 func (x *UpdateApprovalSettingsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[33]
+	mi := &file_hecaton_agent_v1_agent_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2257,7 +2330,7 @@ func (x *UpdateApprovalSettingsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateApprovalSettingsResponse.ProtoReflect.Descriptor instead.
 func (*UpdateApprovalSettingsResponse) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{33}
+	return file_hecaton_agent_v1_agent_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *UpdateApprovalSettingsResponse) GetSettings() *ApprovalSettings {
@@ -2316,7 +2389,7 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\tR\acontent\"X\n" +
 	"\rInterruptRule\x12\x18\n" +
 	"\aenabled\x18\x01 \x01(\bR\aenabled\x12-\n" +
-	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\xa4\x06\n" +
+	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\xde\x06\n" +
 	"\rInvokeRequest\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x123\n" +
 	"\x05model\x18\x02 \x01(\v2\x1d.hecaton.agent.v1.ModelConfigR\x05model\x12\x1d\n" +
@@ -2331,14 +2404,22 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\tmax_steps\x18\n" +
 	" \x01(\x05R\bmaxSteps\x12'\n" +
 	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x12\x1a\n" +
-	"\breplaces\x18\f \x01(\bR\breplaces\x1ag\n" +
+	"\breplaces\x18\f \x01(\bR\breplaces\x128\n" +
+	"\x06skills\x18\r \x01(\v2 .hecaton.agent.v1.SkillSelectionR\x06skills\x1ag\n" +
 	"\x18ToolInterruptConfigEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
 	"\x05value\x18\x02 \x01(\v2\x1f.hecaton.agent.v1.InterruptRuleR\x05value:\x028\x01\"c\n" +
 	"\fOnDisconnect\x12\x1d\n" +
 	"\x19ON_DISCONNECT_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16ON_DISCONNECT_CONTINUE\x10\x01\x12\x18\n" +
-	"\x14ON_DISCONNECT_CANCEL\x10\x02\"?\n" +
+	"\x14ON_DISCONNECT_CANCEL\x10\x02\"{\n" +
+	"\x0eSkillSelection\x12\x14\n" +
+	"\x05names\x18\x01 \x03(\tR\x05names\x12\x17\n" +
+	"\x04auto\x18\x02 \x01(\bH\x00R\x04auto\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"max_active\x18\x03 \x01(\x05H\x01R\tmaxActive\x88\x01\x01B\a\n" +
+	"\x05_autoB\r\n" +
+	"\v_max_active\"?\n" +
 	"\x0eInvokeResponse\x12-\n" +
 	"\x05event\x18\x01 \x01(\v2\x17.hecaton.agent.v1.EventR\x05event\"\x97\x03\n" +
 	"\rResumeRequest\x12\x1d\n" +
@@ -2484,7 +2565,7 @@ func file_hecaton_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_hecaton_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_hecaton_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 38)
+var file_hecaton_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 39)
 var file_hecaton_agent_v1_agent_proto_goTypes = []any{
 	(InvokeRequest_OnDisconnect)(0),        // 0: hecaton.agent.v1.InvokeRequest.OnDisconnect
 	(FollowRequest_Until)(0),               // 1: hecaton.agent.v1.FollowRequest.Until
@@ -2497,100 +2578,102 @@ var file_hecaton_agent_v1_agent_proto_goTypes = []any{
 	(*ChatMessage)(nil),                    // 8: hecaton.agent.v1.ChatMessage
 	(*InterruptRule)(nil),                  // 9: hecaton.agent.v1.InterruptRule
 	(*InvokeRequest)(nil),                  // 10: hecaton.agent.v1.InvokeRequest
-	(*InvokeResponse)(nil),                 // 11: hecaton.agent.v1.InvokeResponse
-	(*ResumeRequest)(nil),                  // 12: hecaton.agent.v1.ResumeRequest
-	(*InterruptConfig)(nil),                // 13: hecaton.agent.v1.InterruptConfig
-	(*ToolCallDecision)(nil),               // 14: hecaton.agent.v1.ToolCallDecision
-	(*ResumeResponse)(nil),                 // 15: hecaton.agent.v1.ResumeResponse
-	(*FollowRequest)(nil),                  // 16: hecaton.agent.v1.FollowRequest
-	(*FollowResponse)(nil),                 // 17: hecaton.agent.v1.FollowResponse
-	(*CancelRunRequest)(nil),               // 18: hecaton.agent.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),              // 19: hecaton.agent.v1.CancelRunResponse
-	(*Session)(nil),                        // 20: hecaton.agent.v1.Session
-	(*ListSessionsRequest)(nil),            // 21: hecaton.agent.v1.ListSessionsRequest
-	(*ListSessionsResponse)(nil),           // 22: hecaton.agent.v1.ListSessionsResponse
-	(*GetSessionRequest)(nil),              // 23: hecaton.agent.v1.GetSessionRequest
-	(*GetSessionResponse)(nil),             // 24: hecaton.agent.v1.GetSessionResponse
-	(*ListMessagesRequest)(nil),            // 25: hecaton.agent.v1.ListMessagesRequest
-	(*ListMessagesResponse)(nil),           // 26: hecaton.agent.v1.ListMessagesResponse
-	(*Message)(nil),                        // 27: hecaton.agent.v1.Message
-	(*MessageToolCall)(nil),                // 28: hecaton.agent.v1.MessageToolCall
-	(*DeleteSessionRequest)(nil),           // 29: hecaton.agent.v1.DeleteSessionRequest
-	(*DeleteSessionResponse)(nil),          // 30: hecaton.agent.v1.DeleteSessionResponse
-	(*ApprovalSettings)(nil),               // 31: hecaton.agent.v1.ApprovalSettings
-	(*GetApprovalSettingsRequest)(nil),     // 32: hecaton.agent.v1.GetApprovalSettingsRequest
-	(*GetApprovalSettingsResponse)(nil),    // 33: hecaton.agent.v1.GetApprovalSettingsResponse
-	(*UpdateApprovalSettingsRequest)(nil),  // 34: hecaton.agent.v1.UpdateApprovalSettingsRequest
-	(*UpdateApprovalSettingsResponse)(nil), // 35: hecaton.agent.v1.UpdateApprovalSettingsResponse
-	nil,                                    // 36: hecaton.agent.v1.McpServer.HeadersEntry
-	nil,                                    // 37: hecaton.agent.v1.McpServer.EnvEntry
-	nil,                                    // 38: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry
-	nil,                                    // 39: hecaton.agent.v1.InterruptConfig.ToolsEntry
-	(*Event)(nil),                          // 40: hecaton.agent.v1.Event
-	(*timestamppb.Timestamp)(nil),          // 41: google.protobuf.Timestamp
-	(*Interrupt)(nil),                      // 42: hecaton.agent.v1.Interrupt
-	(*AllowedTool)(nil),                    // 43: hecaton.agent.v1.AllowedTool
+	(*SkillSelection)(nil),                 // 11: hecaton.agent.v1.SkillSelection
+	(*InvokeResponse)(nil),                 // 12: hecaton.agent.v1.InvokeResponse
+	(*ResumeRequest)(nil),                  // 13: hecaton.agent.v1.ResumeRequest
+	(*InterruptConfig)(nil),                // 14: hecaton.agent.v1.InterruptConfig
+	(*ToolCallDecision)(nil),               // 15: hecaton.agent.v1.ToolCallDecision
+	(*ResumeResponse)(nil),                 // 16: hecaton.agent.v1.ResumeResponse
+	(*FollowRequest)(nil),                  // 17: hecaton.agent.v1.FollowRequest
+	(*FollowResponse)(nil),                 // 18: hecaton.agent.v1.FollowResponse
+	(*CancelRunRequest)(nil),               // 19: hecaton.agent.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),              // 20: hecaton.agent.v1.CancelRunResponse
+	(*Session)(nil),                        // 21: hecaton.agent.v1.Session
+	(*ListSessionsRequest)(nil),            // 22: hecaton.agent.v1.ListSessionsRequest
+	(*ListSessionsResponse)(nil),           // 23: hecaton.agent.v1.ListSessionsResponse
+	(*GetSessionRequest)(nil),              // 24: hecaton.agent.v1.GetSessionRequest
+	(*GetSessionResponse)(nil),             // 25: hecaton.agent.v1.GetSessionResponse
+	(*ListMessagesRequest)(nil),            // 26: hecaton.agent.v1.ListMessagesRequest
+	(*ListMessagesResponse)(nil),           // 27: hecaton.agent.v1.ListMessagesResponse
+	(*Message)(nil),                        // 28: hecaton.agent.v1.Message
+	(*MessageToolCall)(nil),                // 29: hecaton.agent.v1.MessageToolCall
+	(*DeleteSessionRequest)(nil),           // 30: hecaton.agent.v1.DeleteSessionRequest
+	(*DeleteSessionResponse)(nil),          // 31: hecaton.agent.v1.DeleteSessionResponse
+	(*ApprovalSettings)(nil),               // 32: hecaton.agent.v1.ApprovalSettings
+	(*GetApprovalSettingsRequest)(nil),     // 33: hecaton.agent.v1.GetApprovalSettingsRequest
+	(*GetApprovalSettingsResponse)(nil),    // 34: hecaton.agent.v1.GetApprovalSettingsResponse
+	(*UpdateApprovalSettingsRequest)(nil),  // 35: hecaton.agent.v1.UpdateApprovalSettingsRequest
+	(*UpdateApprovalSettingsResponse)(nil), // 36: hecaton.agent.v1.UpdateApprovalSettingsResponse
+	nil,                                    // 37: hecaton.agent.v1.McpServer.HeadersEntry
+	nil,                                    // 38: hecaton.agent.v1.McpServer.EnvEntry
+	nil,                                    // 39: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry
+	nil,                                    // 40: hecaton.agent.v1.InterruptConfig.ToolsEntry
+	(*Event)(nil),                          // 41: hecaton.agent.v1.Event
+	(*timestamppb.Timestamp)(nil),          // 42: google.protobuf.Timestamp
+	(*Interrupt)(nil),                      // 43: hecaton.agent.v1.Interrupt
+	(*AllowedTool)(nil),                    // 44: hecaton.agent.v1.AllowedTool
 }
 var file_hecaton_agent_v1_agent_proto_depIdxs = []int32{
 	6,  // 0: hecaton.agent.v1.ToolSource.mcp:type_name -> hecaton.agent.v1.McpServer
 	7,  // 1: hecaton.agent.v1.ToolSource.oauth:type_name -> hecaton.agent.v1.OAuthGrant
-	36, // 2: hecaton.agent.v1.McpServer.headers:type_name -> hecaton.agent.v1.McpServer.HeadersEntry
-	37, // 3: hecaton.agent.v1.McpServer.env:type_name -> hecaton.agent.v1.McpServer.EnvEntry
+	37, // 2: hecaton.agent.v1.McpServer.headers:type_name -> hecaton.agent.v1.McpServer.HeadersEntry
+	38, // 3: hecaton.agent.v1.McpServer.env:type_name -> hecaton.agent.v1.McpServer.EnvEntry
 	4,  // 4: hecaton.agent.v1.InvokeRequest.model:type_name -> hecaton.agent.v1.ModelConfig
 	5,  // 5: hecaton.agent.v1.InvokeRequest.tools:type_name -> hecaton.agent.v1.ToolSource
 	8,  // 6: hecaton.agent.v1.InvokeRequest.chat_history:type_name -> hecaton.agent.v1.ChatMessage
-	38, // 7: hecaton.agent.v1.InvokeRequest.tool_interrupt_config:type_name -> hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry
+	39, // 7: hecaton.agent.v1.InvokeRequest.tool_interrupt_config:type_name -> hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry
 	0,  // 8: hecaton.agent.v1.InvokeRequest.on_disconnect:type_name -> hecaton.agent.v1.InvokeRequest.OnDisconnect
-	40, // 9: hecaton.agent.v1.InvokeResponse.event:type_name -> hecaton.agent.v1.Event
-	4,  // 10: hecaton.agent.v1.ResumeRequest.model:type_name -> hecaton.agent.v1.ModelConfig
-	14, // 11: hecaton.agent.v1.ResumeRequest.tool_call_results:type_name -> hecaton.agent.v1.ToolCallDecision
-	13, // 12: hecaton.agent.v1.ResumeRequest.tool_interrupt_config:type_name -> hecaton.agent.v1.InterruptConfig
-	0,  // 13: hecaton.agent.v1.ResumeRequest.on_disconnect:type_name -> hecaton.agent.v1.InvokeRequest.OnDisconnect
-	39, // 14: hecaton.agent.v1.InterruptConfig.tools:type_name -> hecaton.agent.v1.InterruptConfig.ToolsEntry
-	40, // 15: hecaton.agent.v1.ResumeResponse.event:type_name -> hecaton.agent.v1.Event
-	1,  // 16: hecaton.agent.v1.FollowRequest.until:type_name -> hecaton.agent.v1.FollowRequest.Until
-	40, // 17: hecaton.agent.v1.FollowResponse.event:type_name -> hecaton.agent.v1.Event
-	41, // 18: hecaton.agent.v1.Session.created_at:type_name -> google.protobuf.Timestamp
-	41, // 19: hecaton.agent.v1.Session.updated_at:type_name -> google.protobuf.Timestamp
-	42, // 20: hecaton.agent.v1.Session.interrupt:type_name -> hecaton.agent.v1.Interrupt
-	20, // 21: hecaton.agent.v1.ListSessionsResponse.sessions:type_name -> hecaton.agent.v1.Session
-	20, // 22: hecaton.agent.v1.GetSessionResponse.session:type_name -> hecaton.agent.v1.Session
-	27, // 23: hecaton.agent.v1.ListMessagesResponse.messages:type_name -> hecaton.agent.v1.Message
-	28, // 24: hecaton.agent.v1.Message.tool_calls:type_name -> hecaton.agent.v1.MessageToolCall
-	41, // 25: hecaton.agent.v1.Message.created_at:type_name -> google.protobuf.Timestamp
-	43, // 26: hecaton.agent.v1.ApprovalSettings.allowed:type_name -> hecaton.agent.v1.AllowedTool
-	31, // 27: hecaton.agent.v1.GetApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
-	31, // 28: hecaton.agent.v1.UpdateApprovalSettingsRequest.settings:type_name -> hecaton.agent.v1.ApprovalSettings
-	31, // 29: hecaton.agent.v1.UpdateApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
-	9,  // 30: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry.value:type_name -> hecaton.agent.v1.InterruptRule
-	9,  // 31: hecaton.agent.v1.InterruptConfig.ToolsEntry.value:type_name -> hecaton.agent.v1.InterruptRule
-	2,  // 32: hecaton.agent.v1.AgentService.GetInfo:input_type -> hecaton.agent.v1.GetInfoRequest
-	10, // 33: hecaton.agent.v1.AgentService.Invoke:input_type -> hecaton.agent.v1.InvokeRequest
-	12, // 34: hecaton.agent.v1.AgentService.Resume:input_type -> hecaton.agent.v1.ResumeRequest
-	16, // 35: hecaton.agent.v1.AgentService.Follow:input_type -> hecaton.agent.v1.FollowRequest
-	18, // 36: hecaton.agent.v1.AgentService.CancelRun:input_type -> hecaton.agent.v1.CancelRunRequest
-	21, // 37: hecaton.agent.v1.AgentService.ListSessions:input_type -> hecaton.agent.v1.ListSessionsRequest
-	23, // 38: hecaton.agent.v1.AgentService.GetSession:input_type -> hecaton.agent.v1.GetSessionRequest
-	25, // 39: hecaton.agent.v1.AgentService.ListMessages:input_type -> hecaton.agent.v1.ListMessagesRequest
-	29, // 40: hecaton.agent.v1.AgentService.DeleteSession:input_type -> hecaton.agent.v1.DeleteSessionRequest
-	32, // 41: hecaton.agent.v1.AgentService.GetApprovalSettings:input_type -> hecaton.agent.v1.GetApprovalSettingsRequest
-	34, // 42: hecaton.agent.v1.AgentService.UpdateApprovalSettings:input_type -> hecaton.agent.v1.UpdateApprovalSettingsRequest
-	3,  // 43: hecaton.agent.v1.AgentService.GetInfo:output_type -> hecaton.agent.v1.GetInfoResponse
-	11, // 44: hecaton.agent.v1.AgentService.Invoke:output_type -> hecaton.agent.v1.InvokeResponse
-	15, // 45: hecaton.agent.v1.AgentService.Resume:output_type -> hecaton.agent.v1.ResumeResponse
-	17, // 46: hecaton.agent.v1.AgentService.Follow:output_type -> hecaton.agent.v1.FollowResponse
-	19, // 47: hecaton.agent.v1.AgentService.CancelRun:output_type -> hecaton.agent.v1.CancelRunResponse
-	22, // 48: hecaton.agent.v1.AgentService.ListSessions:output_type -> hecaton.agent.v1.ListSessionsResponse
-	24, // 49: hecaton.agent.v1.AgentService.GetSession:output_type -> hecaton.agent.v1.GetSessionResponse
-	26, // 50: hecaton.agent.v1.AgentService.ListMessages:output_type -> hecaton.agent.v1.ListMessagesResponse
-	30, // 51: hecaton.agent.v1.AgentService.DeleteSession:output_type -> hecaton.agent.v1.DeleteSessionResponse
-	33, // 52: hecaton.agent.v1.AgentService.GetApprovalSettings:output_type -> hecaton.agent.v1.GetApprovalSettingsResponse
-	35, // 53: hecaton.agent.v1.AgentService.UpdateApprovalSettings:output_type -> hecaton.agent.v1.UpdateApprovalSettingsResponse
-	43, // [43:54] is the sub-list for method output_type
-	32, // [32:43] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	11, // 9: hecaton.agent.v1.InvokeRequest.skills:type_name -> hecaton.agent.v1.SkillSelection
+	41, // 10: hecaton.agent.v1.InvokeResponse.event:type_name -> hecaton.agent.v1.Event
+	4,  // 11: hecaton.agent.v1.ResumeRequest.model:type_name -> hecaton.agent.v1.ModelConfig
+	15, // 12: hecaton.agent.v1.ResumeRequest.tool_call_results:type_name -> hecaton.agent.v1.ToolCallDecision
+	14, // 13: hecaton.agent.v1.ResumeRequest.tool_interrupt_config:type_name -> hecaton.agent.v1.InterruptConfig
+	0,  // 14: hecaton.agent.v1.ResumeRequest.on_disconnect:type_name -> hecaton.agent.v1.InvokeRequest.OnDisconnect
+	40, // 15: hecaton.agent.v1.InterruptConfig.tools:type_name -> hecaton.agent.v1.InterruptConfig.ToolsEntry
+	41, // 16: hecaton.agent.v1.ResumeResponse.event:type_name -> hecaton.agent.v1.Event
+	1,  // 17: hecaton.agent.v1.FollowRequest.until:type_name -> hecaton.agent.v1.FollowRequest.Until
+	41, // 18: hecaton.agent.v1.FollowResponse.event:type_name -> hecaton.agent.v1.Event
+	42, // 19: hecaton.agent.v1.Session.created_at:type_name -> google.protobuf.Timestamp
+	42, // 20: hecaton.agent.v1.Session.updated_at:type_name -> google.protobuf.Timestamp
+	43, // 21: hecaton.agent.v1.Session.interrupt:type_name -> hecaton.agent.v1.Interrupt
+	21, // 22: hecaton.agent.v1.ListSessionsResponse.sessions:type_name -> hecaton.agent.v1.Session
+	21, // 23: hecaton.agent.v1.GetSessionResponse.session:type_name -> hecaton.agent.v1.Session
+	28, // 24: hecaton.agent.v1.ListMessagesResponse.messages:type_name -> hecaton.agent.v1.Message
+	29, // 25: hecaton.agent.v1.Message.tool_calls:type_name -> hecaton.agent.v1.MessageToolCall
+	42, // 26: hecaton.agent.v1.Message.created_at:type_name -> google.protobuf.Timestamp
+	44, // 27: hecaton.agent.v1.ApprovalSettings.allowed:type_name -> hecaton.agent.v1.AllowedTool
+	32, // 28: hecaton.agent.v1.GetApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	32, // 29: hecaton.agent.v1.UpdateApprovalSettingsRequest.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	32, // 30: hecaton.agent.v1.UpdateApprovalSettingsResponse.settings:type_name -> hecaton.agent.v1.ApprovalSettings
+	9,  // 31: hecaton.agent.v1.InvokeRequest.ToolInterruptConfigEntry.value:type_name -> hecaton.agent.v1.InterruptRule
+	9,  // 32: hecaton.agent.v1.InterruptConfig.ToolsEntry.value:type_name -> hecaton.agent.v1.InterruptRule
+	2,  // 33: hecaton.agent.v1.AgentService.GetInfo:input_type -> hecaton.agent.v1.GetInfoRequest
+	10, // 34: hecaton.agent.v1.AgentService.Invoke:input_type -> hecaton.agent.v1.InvokeRequest
+	13, // 35: hecaton.agent.v1.AgentService.Resume:input_type -> hecaton.agent.v1.ResumeRequest
+	17, // 36: hecaton.agent.v1.AgentService.Follow:input_type -> hecaton.agent.v1.FollowRequest
+	19, // 37: hecaton.agent.v1.AgentService.CancelRun:input_type -> hecaton.agent.v1.CancelRunRequest
+	22, // 38: hecaton.agent.v1.AgentService.ListSessions:input_type -> hecaton.agent.v1.ListSessionsRequest
+	24, // 39: hecaton.agent.v1.AgentService.GetSession:input_type -> hecaton.agent.v1.GetSessionRequest
+	26, // 40: hecaton.agent.v1.AgentService.ListMessages:input_type -> hecaton.agent.v1.ListMessagesRequest
+	30, // 41: hecaton.agent.v1.AgentService.DeleteSession:input_type -> hecaton.agent.v1.DeleteSessionRequest
+	33, // 42: hecaton.agent.v1.AgentService.GetApprovalSettings:input_type -> hecaton.agent.v1.GetApprovalSettingsRequest
+	35, // 43: hecaton.agent.v1.AgentService.UpdateApprovalSettings:input_type -> hecaton.agent.v1.UpdateApprovalSettingsRequest
+	3,  // 44: hecaton.agent.v1.AgentService.GetInfo:output_type -> hecaton.agent.v1.GetInfoResponse
+	12, // 45: hecaton.agent.v1.AgentService.Invoke:output_type -> hecaton.agent.v1.InvokeResponse
+	16, // 46: hecaton.agent.v1.AgentService.Resume:output_type -> hecaton.agent.v1.ResumeResponse
+	18, // 47: hecaton.agent.v1.AgentService.Follow:output_type -> hecaton.agent.v1.FollowResponse
+	20, // 48: hecaton.agent.v1.AgentService.CancelRun:output_type -> hecaton.agent.v1.CancelRunResponse
+	23, // 49: hecaton.agent.v1.AgentService.ListSessions:output_type -> hecaton.agent.v1.ListSessionsResponse
+	25, // 50: hecaton.agent.v1.AgentService.GetSession:output_type -> hecaton.agent.v1.GetSessionResponse
+	27, // 51: hecaton.agent.v1.AgentService.ListMessages:output_type -> hecaton.agent.v1.ListMessagesResponse
+	31, // 52: hecaton.agent.v1.AgentService.DeleteSession:output_type -> hecaton.agent.v1.DeleteSessionResponse
+	34, // 53: hecaton.agent.v1.AgentService.GetApprovalSettings:output_type -> hecaton.agent.v1.GetApprovalSettingsResponse
+	36, // 54: hecaton.agent.v1.AgentService.UpdateApprovalSettings:output_type -> hecaton.agent.v1.UpdateApprovalSettingsResponse
+	44, // [44:55] is the sub-list for method output_type
+	33, // [33:44] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_agent_proto_init() }
@@ -2604,14 +2687,15 @@ func file_hecaton_agent_v1_agent_proto_init() {
 		(*ToolSource_Mcp)(nil),
 		(*ToolSource_Oauth)(nil),
 	}
-	file_hecaton_agent_v1_agent_proto_msgTypes[25].OneofWrappers = []any{}
+	file_hecaton_agent_v1_agent_proto_msgTypes[9].OneofWrappers = []any{}
+	file_hecaton_agent_v1_agent_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_agent_proto_rawDesc), len(file_hecaton_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   38,
+			NumMessages:   39,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -44,6 +44,7 @@ type Event struct {
 	//	*Event_Complete
 	//	*Event_Error
 	//	*Event_SubAgentText
+	//	*Event_Skill
 	Kind          isEvent_Kind `protobuf_oneof:"kind"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -202,6 +203,15 @@ func (x *Event) GetSubAgentText() *SubAgentText {
 	return nil
 }
 
+func (x *Event) GetSkill() *SkillActivation {
+	if x != nil {
+		if x, ok := x.Kind.(*Event_Skill); ok {
+			return x.Skill
+		}
+	}
+	return nil
+}
+
 type isEvent_Kind interface {
 	isEvent_Kind()
 }
@@ -242,6 +252,10 @@ type Event_SubAgentText struct {
 	SubAgentText *SubAgentText `protobuf:"bytes,18,opt,name=sub_agent_text,json=subAgentText,proto3,oneof"`
 }
 
+type Event_Skill struct {
+	Skill *SkillActivation `protobuf:"bytes,19,opt,name=skill,proto3,oneof"`
+}
+
 func (*Event_Text) isEvent_Kind() {}
 
 func (*Event_ToolCallChunk) isEvent_Kind() {}
@@ -259,6 +273,8 @@ func (*Event_Complete) isEvent_Kind() {}
 func (*Event_Error) isEvent_Kind() {}
 
 func (*Event_SubAgentText) isEvent_Kind() {}
+
+func (*Event_Skill) isEvent_Kind() {}
 
 // Text is a piece of the model's answer.
 type Text struct {
@@ -369,6 +385,60 @@ func (x *SubAgentText) GetContent() string {
 	return ""
 }
 
+// SkillActivation is a skill that the agent was given whole.
+type SkillActivation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// "named" by the request, "trigger" by a word of the message, or "loaded" by the agent.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkillActivation) Reset() {
+	*x = SkillActivation{}
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkillActivation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkillActivation) ProtoMessage() {}
+
+func (x *SkillActivation) ProtoReflect() protoreflect.Message {
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkillActivation.ProtoReflect.Descriptor instead.
+func (*SkillActivation) Descriptor() ([]byte, []int) {
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *SkillActivation) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SkillActivation) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // ToolCallChunk is a piece of a tool call's arguments as the model writes them; the ToolCall that follows replaces it.
 type ToolCallChunk struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -382,7 +452,7 @@ type ToolCallChunk struct {
 
 func (x *ToolCallChunk) Reset() {
 	*x = ToolCallChunk{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -394,7 +464,7 @@ func (x *ToolCallChunk) String() string {
 func (*ToolCallChunk) ProtoMessage() {}
 
 func (x *ToolCallChunk) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[3]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -407,7 +477,7 @@ func (x *ToolCallChunk) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallChunk.ProtoReflect.Descriptor instead.
 func (*ToolCallChunk) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{3}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ToolCallChunk) GetToolCallId() string {
@@ -453,7 +523,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -465,7 +535,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[4]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -478,7 +548,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{4}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ToolCall) GetToolCallId() string {
@@ -535,7 +605,7 @@ type ToolCallResult struct {
 
 func (x *ToolCallResult) Reset() {
 	*x = ToolCallResult{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -547,7 +617,7 @@ func (x *ToolCallResult) String() string {
 func (*ToolCallResult) ProtoMessage() {}
 
 func (x *ToolCallResult) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[5]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -560,7 +630,7 @@ func (x *ToolCallResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallResult.ProtoReflect.Descriptor instead.
 func (*ToolCallResult) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{5}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ToolCallResult) GetToolCallId() string {
@@ -643,7 +713,7 @@ type Artifact struct {
 
 func (x *Artifact) Reset() {
 	*x = Artifact{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +725,7 @@ func (x *Artifact) String() string {
 func (*Artifact) ProtoMessage() {}
 
 func (x *Artifact) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[6]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +738,7 @@ func (x *Artifact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Artifact.ProtoReflect.Descriptor instead.
 func (*Artifact) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{6}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Artifact) GetType() string {
@@ -721,7 +791,7 @@ type Interrupt struct {
 
 func (x *Interrupt) Reset() {
 	*x = Interrupt{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -733,7 +803,7 @@ func (x *Interrupt) String() string {
 func (*Interrupt) ProtoMessage() {}
 
 func (x *Interrupt) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[7]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -746,7 +816,7 @@ func (x *Interrupt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interrupt.ProtoReflect.Descriptor instead.
 func (*Interrupt) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{7}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Interrupt) GetInterruptId() string {
@@ -801,7 +871,7 @@ type PendingCall struct {
 
 func (x *PendingCall) Reset() {
 	*x = PendingCall{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -813,7 +883,7 @@ func (x *PendingCall) String() string {
 func (*PendingCall) ProtoMessage() {}
 
 func (x *PendingCall) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[8]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -826,7 +896,7 @@ func (x *PendingCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PendingCall.ProtoReflect.Descriptor instead.
 func (*PendingCall) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{8}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PendingCall) GetToolCallId() string {
@@ -911,7 +981,7 @@ type AllowedTool struct {
 
 func (x *AllowedTool) Reset() {
 	*x = AllowedTool{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +993,7 @@ func (x *AllowedTool) String() string {
 func (*AllowedTool) ProtoMessage() {}
 
 func (x *AllowedTool) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[9]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1006,7 @@ func (x *AllowedTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AllowedTool.ProtoReflect.Descriptor instead.
 func (*AllowedTool) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{9}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AllowedTool) GetLayer() string {
@@ -978,7 +1048,7 @@ type TokenUsage struct {
 
 func (x *TokenUsage) Reset() {
 	*x = TokenUsage{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -990,7 +1060,7 @@ func (x *TokenUsage) String() string {
 func (*TokenUsage) ProtoMessage() {}
 
 func (x *TokenUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[10]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1003,7 +1073,7 @@ func (x *TokenUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokenUsage.ProtoReflect.Descriptor instead.
 func (*TokenUsage) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{10}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *TokenUsage) GetPromptTokens() int32 {
@@ -1035,7 +1105,7 @@ type Complete struct {
 
 func (x *Complete) Reset() {
 	*x = Complete{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1047,7 +1117,7 @@ func (x *Complete) String() string {
 func (*Complete) ProtoMessage() {}
 
 func (x *Complete) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[11]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1060,7 +1130,7 @@ func (x *Complete) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Complete.ProtoReflect.Descriptor instead.
 func (*Complete) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{11}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Complete) GetFinishReason() string {
@@ -1098,7 +1168,7 @@ type Error struct {
 
 func (x *Error) Reset() {
 	*x = Error{}
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[12]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1110,7 +1180,7 @@ func (x *Error) String() string {
 func (*Error) ProtoMessage() {}
 
 func (x *Error) ProtoReflect() protoreflect.Message {
-	mi := &file_hecaton_agent_v1_event_proto_msgTypes[12]
+	mi := &file_hecaton_agent_v1_event_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1123,7 +1193,7 @@ func (x *Error) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Error.ProtoReflect.Descriptor instead.
 func (*Error) Descriptor() ([]byte, []int) {
-	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{12}
+	return file_hecaton_agent_v1_event_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Error) GetMessage() string {
@@ -1151,7 +1221,7 @@ var File_hecaton_agent_v1_event_proto protoreflect.FileDescriptor
 
 const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1checaton/agent/v1/event.proto\x12\x10hecaton.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ahecaton/node/v1/node.proto\"\xe5\x05\n" +
+	"\x1checaton/agent/v1/event.proto\x12\x10hecaton.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ahecaton/node/v1/node.proto\"\xa0\x06\n" +
 	"\x05Event\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x03R\x03seq\x12\x1d\n" +
 	"\n" +
@@ -1169,7 +1239,8 @@ const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"tokenUsage\x128\n" +
 	"\bcomplete\x18\x10 \x01(\v2\x1a.hecaton.agent.v1.CompleteH\x00R\bcomplete\x12/\n" +
 	"\x05error\x18\x11 \x01(\v2\x17.hecaton.agent.v1.ErrorH\x00R\x05error\x12F\n" +
-	"\x0esub_agent_text\x18\x12 \x01(\v2\x1e.hecaton.agent.v1.SubAgentTextH\x00R\fsubAgentTextB\x06\n" +
+	"\x0esub_agent_text\x18\x12 \x01(\v2\x1e.hecaton.agent.v1.SubAgentTextH\x00R\fsubAgentText\x129\n" +
+	"\x05skill\x18\x13 \x01(\v2!.hecaton.agent.v1.SkillActivationH\x00R\x05skillB\x06\n" +
 	"\x04kind\"[\n" +
 	"\x04Text\x12\x18\n" +
 	"\acontent\x18\x01 \x01(\tR\acontent\x12\x1d\n" +
@@ -1177,7 +1248,10 @@ const file_hecaton_agent_v1_event_proto_rawDesc = "" +
 	"message_id\x18\x02 \x01(\tR\tmessageId\x12\x1a\n" +
 	"\breplaces\x18\x03 \x01(\tR\breplaces\"(\n" +
 	"\fSubAgentText\x12\x18\n" +
-	"\acontent\x18\x01 \x01(\tR\acontent\"\x81\x01\n" +
+	"\acontent\x18\x01 \x01(\tR\acontent\"=\n" +
+	"\x0fSkillActivation\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x81\x01\n" +
 	"\rToolCallChunk\x12 \n" +
 	"\ftool_call_id\x18\x01 \x01(\tR\n" +
 	"toolCallId\x12\x1b\n" +
@@ -1256,45 +1330,47 @@ func file_hecaton_agent_v1_event_proto_rawDescGZIP() []byte {
 	return file_hecaton_agent_v1_event_proto_rawDescData
 }
 
-var file_hecaton_agent_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_hecaton_agent_v1_event_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_hecaton_agent_v1_event_proto_goTypes = []any{
 	(*Event)(nil),                 // 0: hecaton.agent.v1.Event
 	(*Text)(nil),                  // 1: hecaton.agent.v1.Text
 	(*SubAgentText)(nil),          // 2: hecaton.agent.v1.SubAgentText
-	(*ToolCallChunk)(nil),         // 3: hecaton.agent.v1.ToolCallChunk
-	(*ToolCall)(nil),              // 4: hecaton.agent.v1.ToolCall
-	(*ToolCallResult)(nil),        // 5: hecaton.agent.v1.ToolCallResult
-	(*Artifact)(nil),              // 6: hecaton.agent.v1.Artifact
-	(*Interrupt)(nil),             // 7: hecaton.agent.v1.Interrupt
-	(*PendingCall)(nil),           // 8: hecaton.agent.v1.PendingCall
-	(*AllowedTool)(nil),           // 9: hecaton.agent.v1.AllowedTool
-	(*TokenUsage)(nil),            // 10: hecaton.agent.v1.TokenUsage
-	(*Complete)(nil),              // 11: hecaton.agent.v1.Complete
-	(*Error)(nil),                 // 12: hecaton.agent.v1.Error
-	(*timestamppb.Timestamp)(nil), // 13: google.protobuf.Timestamp
-	(*v1.Node)(nil),               // 14: hecaton.node.v1.Node
+	(*SkillActivation)(nil),       // 3: hecaton.agent.v1.SkillActivation
+	(*ToolCallChunk)(nil),         // 4: hecaton.agent.v1.ToolCallChunk
+	(*ToolCall)(nil),              // 5: hecaton.agent.v1.ToolCall
+	(*ToolCallResult)(nil),        // 6: hecaton.agent.v1.ToolCallResult
+	(*Artifact)(nil),              // 7: hecaton.agent.v1.Artifact
+	(*Interrupt)(nil),             // 8: hecaton.agent.v1.Interrupt
+	(*PendingCall)(nil),           // 9: hecaton.agent.v1.PendingCall
+	(*AllowedTool)(nil),           // 10: hecaton.agent.v1.AllowedTool
+	(*TokenUsage)(nil),            // 11: hecaton.agent.v1.TokenUsage
+	(*Complete)(nil),              // 12: hecaton.agent.v1.Complete
+	(*Error)(nil),                 // 13: hecaton.agent.v1.Error
+	(*timestamppb.Timestamp)(nil), // 14: google.protobuf.Timestamp
+	(*v1.Node)(nil),               // 15: hecaton.node.v1.Node
 }
 var file_hecaton_agent_v1_event_proto_depIdxs = []int32{
-	13, // 0: hecaton.agent.v1.Event.at:type_name -> google.protobuf.Timestamp
+	14, // 0: hecaton.agent.v1.Event.at:type_name -> google.protobuf.Timestamp
 	1,  // 1: hecaton.agent.v1.Event.text:type_name -> hecaton.agent.v1.Text
-	3,  // 2: hecaton.agent.v1.Event.tool_call_chunk:type_name -> hecaton.agent.v1.ToolCallChunk
-	4,  // 3: hecaton.agent.v1.Event.tool_call:type_name -> hecaton.agent.v1.ToolCall
-	5,  // 4: hecaton.agent.v1.Event.tool_call_result:type_name -> hecaton.agent.v1.ToolCallResult
-	7,  // 5: hecaton.agent.v1.Event.interrupt:type_name -> hecaton.agent.v1.Interrupt
-	10, // 6: hecaton.agent.v1.Event.token_usage:type_name -> hecaton.agent.v1.TokenUsage
-	11, // 7: hecaton.agent.v1.Event.complete:type_name -> hecaton.agent.v1.Complete
-	12, // 8: hecaton.agent.v1.Event.error:type_name -> hecaton.agent.v1.Error
+	4,  // 2: hecaton.agent.v1.Event.tool_call_chunk:type_name -> hecaton.agent.v1.ToolCallChunk
+	5,  // 3: hecaton.agent.v1.Event.tool_call:type_name -> hecaton.agent.v1.ToolCall
+	6,  // 4: hecaton.agent.v1.Event.tool_call_result:type_name -> hecaton.agent.v1.ToolCallResult
+	8,  // 5: hecaton.agent.v1.Event.interrupt:type_name -> hecaton.agent.v1.Interrupt
+	11, // 6: hecaton.agent.v1.Event.token_usage:type_name -> hecaton.agent.v1.TokenUsage
+	12, // 7: hecaton.agent.v1.Event.complete:type_name -> hecaton.agent.v1.Complete
+	13, // 8: hecaton.agent.v1.Event.error:type_name -> hecaton.agent.v1.Error
 	2,  // 9: hecaton.agent.v1.Event.sub_agent_text:type_name -> hecaton.agent.v1.SubAgentText
-	6,  // 10: hecaton.agent.v1.ToolCallResult.artifacts:type_name -> hecaton.agent.v1.Artifact
-	8,  // 11: hecaton.agent.v1.Interrupt.tool_calls:type_name -> hecaton.agent.v1.PendingCall
-	14, // 12: hecaton.agent.v1.Interrupt.available_nodes:type_name -> hecaton.node.v1.Node
-	13, // 13: hecaton.agent.v1.PendingCall.expires_at:type_name -> google.protobuf.Timestamp
-	9,  // 14: hecaton.agent.v1.PendingCall.allow:type_name -> hecaton.agent.v1.AllowedTool
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	3,  // 10: hecaton.agent.v1.Event.skill:type_name -> hecaton.agent.v1.SkillActivation
+	7,  // 11: hecaton.agent.v1.ToolCallResult.artifacts:type_name -> hecaton.agent.v1.Artifact
+	9,  // 12: hecaton.agent.v1.Interrupt.tool_calls:type_name -> hecaton.agent.v1.PendingCall
+	15, // 13: hecaton.agent.v1.Interrupt.available_nodes:type_name -> hecaton.node.v1.Node
+	14, // 14: hecaton.agent.v1.PendingCall.expires_at:type_name -> google.protobuf.Timestamp
+	10, // 15: hecaton.agent.v1.PendingCall.allow:type_name -> hecaton.agent.v1.AllowedTool
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_hecaton_agent_v1_event_proto_init() }
@@ -1312,6 +1388,7 @@ func file_hecaton_agent_v1_event_proto_init() {
 		(*Event_Complete)(nil),
 		(*Event_Error)(nil),
 		(*Event_SubAgentText)(nil),
+		(*Event_Skill)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1319,7 +1396,7 @@ func file_hecaton_agent_v1_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_hecaton_agent_v1_event_proto_rawDesc), len(file_hecaton_agent_v1_event_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

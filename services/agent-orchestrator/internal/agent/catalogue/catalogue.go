@@ -22,6 +22,8 @@ type Catalogue struct {
 
 	// Remarks are what the sources want the agent to know beside their tools.
 	Remarks []tool.Remark
+	// Connected are the types of the nodes that the run can use now.
+	Connected []string
 	// Problems say which tools are missing, and why.
 	Problems []string
 	// Unlisted is how a call of an unknown tool ends while the tools of some source are unknown; nil where all are known.
@@ -55,12 +57,13 @@ func (e *entry) function(name string) llm.Function {
 // New makes one catalogue of the agent's own tools and those that the sources list, as far as the policy offers them.
 func New(policy approval.Policy, own []tool.Tool, listings []tool.Listing) *Catalogue {
 	all := own
-	var problems []string
+	var problems, connected []string
 	var remarks []tool.Remark
 	var unlisted *tool.Failure
 	for i := range listings {
 		all = append(all, listings[i].Tools...)
 		problems = append(problems, listings[i].Problems...)
+		connected = append(connected, listings[i].Connected...)
 		if unlisted == nil {
 			unlisted = listings[i].Unlisted
 		}
@@ -70,7 +73,7 @@ func New(policy approval.Policy, own []tool.Tool, listings []tool.Listing) *Cata
 	}
 	labelled, clashes := tool.Label(all)
 	c := index(policy.Offer(labelled))
-	c.Remarks, c.Problems, c.Unlisted = remarks, append(problems, clashes...), unlisted
+	c.Remarks, c.Problems, c.Unlisted, c.Connected = remarks, append(problems, clashes...), unlisted, connected
 	return c
 }
 
@@ -98,7 +101,7 @@ func (c *Catalogue) ForSubAgent() *Catalogue {
 		}
 	}
 	sub := index(tools)
-	sub.Remarks, sub.Problems, sub.Unlisted = c.Remarks, c.Problems, c.Unlisted
+	sub.Remarks, sub.Problems, sub.Unlisted, sub.Connected = c.Remarks, c.Problems, c.Unlisted, c.Connected
 	return sub
 }
 

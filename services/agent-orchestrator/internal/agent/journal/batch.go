@@ -50,5 +50,5 @@ func (b *Batch) SetCall(c store.Call) {
 func (b *Batch) Empty() bool {
 	c := &b.Change
 	return len(c.Messages) == 0 && len(c.Calls) == 0 && len(c.Events) == 0 && c.Steps == nil && c.Streaming == nil &&
-		c.Todos == nil && c.ToolNames == nil && c.End == nil
+		c.Todos == nil && c.ToolNames == nil && c.Skills == nil && c.End == nil
 }

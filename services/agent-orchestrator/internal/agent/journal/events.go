@@ -50,6 +50,11 @@ func InterruptEvent(interrupt *agentv1.Interrupt) *agentv1.Event {
 	return &agentv1.Event{Kind: &agentv1.Event_Interrupt{Interrupt: interrupt}}
 }
 
+// SkillEvent is a skill that the agent was given whole, and why.
+func SkillEvent(name, reason string) *agentv1.Event {
+	return &agentv1.Event{Kind: &agentv1.Event_Skill{Skill: &agentv1.SkillActivation{Name: name, Reason: reason}}}
+}
+
 // UsageEvent is how many tokens one request to the model took.
 func UsageEvent(prompt, completion int) *agentv1.Event {
 	return &agentv1.Event{Kind: &agentv1.Event_TokenUsage{TokenUsage: &agentv1.TokenUsage{

@@ -57,6 +57,14 @@ func SubAgent(humanOrder string) string {
 	return withOrder([]string{promptSubAgent, promptTools}, humanOrder)
 }
 
+// With is a system prompt with more behind it; "" is nothing.
+func With(system, more string) string {
+	if more == "" {
+		return system
+	}
+	return system + "\n\n" + more
+}
+
 func withOrder(parts []string, humanOrder string) string {
 	if humanOrder != "" {
 		parts = append(parts, "# Said by the user with the last approval\n"+humanOrder)

@@ -2,6 +2,7 @@ package connector
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	toolv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/tool/v1"
 
 	"github.com/hecaton-dev/hecaton/pkg/errs"
+	"github.com/hecaton-dev/hecaton/pkg/node/nodetype"
 	"github.com/hecaton-dev/hecaton/pkg/process/options"
 	"github.com/hecaton-dev/hecaton/pkg/tool/tooldef"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -78,6 +80,9 @@ func (s *Source) Tools(ctx context.Context, scope tool.Scope) (tool.Listing, err
 	}
 	out := tool.Listing{Tools: k.tools(ctx, nodes), Stale: k.isStale}
 	for _, n := range nodes {
+		if kind := nodetype.Name(n.GetInfo().GetNodeType()); n.GetIsConnected() && !slices.Contains(out.Connected, kind) {
+			out.Connected = append(out.Connected, kind)
+		}
 		switch {
 		case !n.GetIsConnected():
 			out.Problems = append(out.Problems, describe(n)+" is not connected; its tools can be called once it is back.")

@@ -54,6 +54,7 @@ type API struct {
 	cfg     Config
 	agent   agentv1.AgentServiceClient
 	files   agentv1.WorkspaceServiceClient
+	skills  agentv1.SkillServiceClient
 	toolbox agentv1.ToolboxServiceClient
 	rest    *runtime.ServeMux // what comes from the protos
 	log     *slog.Logger
@@ -73,6 +74,9 @@ var Repeatable = []string{
 	agentv1.ApprovalService_ListApprovals_FullMethodName[1:],
 	agentv1.TokenService_ListTokens_FullMethodName[1:],
 	agentv1.TokenService_LookUpTokens_FullMethodName[1:],
+	agentv1.SkillService_ListSkills_FullMethodName[1:],
+	agentv1.SkillService_GetSkill_FullMethodName[1:],
+	agentv1.SkillService_GetSkillFile_FullMethodName[1:],
 	agentv1.WorkspaceService_ListFiles_FullMethodName[1:],
 	agentv1.WorkspaceService_GetFile_FullMethodName[1:],
 }
@@ -88,6 +92,7 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		cfg: cfg, log: obs.OrDiscard(cfg.Logger),
 		agent: agentv1.NewAgentServiceClient(cfg.Orchestrators), files: agentv1.NewWorkspaceServiceClient(cfg.Orchestrators),
+		skills:  agentv1.NewSkillServiceClient(cfg.Orchestrators),
 		toolbox: agentv1.NewToolboxServiceClient(cfg.Orchestrators),
 	}
 	var err error
@@ -123,6 +128,7 @@ func (a *API) Routes(mux *http.ServeMux) {
 	} {
 		mux.Handle(path, guard.User(need, edge.Small, a.serveREST))
 	}
+	a.skillRoutes(mux, guard)
 	mux.Handle("/api/agent/approval-settings", guard.User(auth.Everything, maxSettings, a.serveREST))
 	mux.Handle("POST /api/tools/call", guard.User(auth.UseTools, a.cfg.MaxBody, a.callTool))
 }

@@ -52,6 +52,10 @@ func appendEvent(b []byte, e *agentv1.Event, d *dialect) []byte {
 	case *agentv1.Event_SubAgentText:
 		b = head(b, "sub_agent_text", e)
 		b = addString(b, "content", kind.SubAgentText.GetContent())
+	case *agentv1.Event_Skill:
+		b = head(b, "skill", e)
+		b = addString(b, "name", kind.Skill.GetName())
+		b = addString(b, "reason", kind.Skill.GetReason())
 	case *agentv1.Event_Error:
 		b = head(b, "error", e)
 		b = addString(b, "error", kind.Error.GetMessage())

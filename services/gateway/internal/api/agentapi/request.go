@@ -2,8 +2,10 @@ package agentapi
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 
@@ -28,12 +30,13 @@ func invokeRequest(body []byte) (*agentv1.InvokeRequest, error) {
 	if b.MaxSteps < 0 {
 		steps = notCount("max_steps")
 	}
-	var wrong [4]error
+	var wrong [5]error
 	req.Model, wrong[0] = model(b.Model)
 	req.Tools, wrong[1] = toolSources(b.Tools)
 	req.OnDisconnect, wrong[2] = onDisconnect(b.OnDisconnect)
 	req.ToolInterruptConfig, wrong[3] = interruptRules(b.Interrupts)
-	return req, cmp.Or(required, steps, wrong[0], wrong[1], wrong[2], wrong[3],
+	req.Skills, wrong[4] = skillSelection(b.Skills)
+	return req, cmp.Or(required, steps, wrong[0], wrong[1], wrong[2], wrong[3], wrong[4],
 		checkIDs("session_id", b.SessionID, "preferred_node_id", b.PreferredNodeID))
 }
 
@@ -109,6 +112,31 @@ func model(b *modelBody) (*agentv1.ModelConfig, error) {
 	return &agentv1.ModelConfig{
 		BaseUrl: b.BaseURL, ApiKey: b.APIKey, ModelName: b.ModelName, Temperature: b.Temperature, ContextWindow: b.ContextWindow,
 	}, nil
+}
+
+// skillSelection reads which skills a request wants: an object, or only their names.
+func skillSelection(raw json.RawMessage) (*agentv1.SkillSelection, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	whole := slices.Concat([]byte(`{"skills":`), raw, []byte("}")) // so that an error names the member from the outside
+	if raw[0] == '[' {
+		var list struct {
+			Names []string `json:"skills"`
+		}
+		err := edge.DecodeBody(whole, &list)
+		return &agentv1.SkillSelection{Names: list.Names}, err
+	}
+	var b struct {
+		Skills skillsBody `json:"skills"`
+	}
+	if err := edge.DecodeBody(whole, &b); err != nil {
+		return nil, err
+	}
+	if b.Skills.MaxActive != nil && *b.Skills.MaxActive < 0 {
+		return nil, notCount("skills.max_active")
+	}
+	return &agentv1.SkillSelection{Names: b.Skills.Names, Auto: b.Skills.Auto, MaxActive: b.Skills.MaxActive}, nil
 }
 
 func onDisconnect(word string) (agentv1.InvokeRequest_OnDisconnect, error) {

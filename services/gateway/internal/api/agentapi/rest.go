@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc"
@@ -56,6 +57,7 @@ func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) 
 	return mux, errors.Join(
 		agentv1.RegisterAgentServiceHandlerClient(context.Background(), mux, agentv1.NewAgentServiceClient(orchestrators)),
 		agentv1.RegisterToolboxServiceHandlerClient(context.Background(), mux, agentv1.NewToolboxServiceClient(orchestrators)),
+		agentv1.RegisterSkillServiceHandlerClient(context.Background(), mux, agentv1.NewSkillServiceClient(orchestrators)),
 		agentv1.RegisterTokenServiceHandlerClient(context.Background(), mux, agentv1.NewTokenServiceClient(orchestrators)),
 		agentv1.RegisterApprovalServiceHandlerClient(context.Background(), mux, agentv1.NewApprovalServiceClient(orchestrators)),
 		agentv1.RegisterWorkspaceServiceHandlerClient(context.Background(), mux, agentv1.NewWorkspaceServiceClient(orchestrators)),
@@ -64,6 +66,16 @@ func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) 
 
 func (a *API) serveREST(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
 	return a.forward(auth.OnBehalf(r.Context(), user), w, r)
+}
+
+// bothWays serves a path of the generated handlers with and without /api.
+func (a *API) bothWays(w http.ResponseWriter, r *http.Request, user ids.UserID) error {
+	if !strings.HasPrefix(r.URL.Path, "/api/") {
+		r = r.Clone(r.Context())
+		escaped := "/api" + r.URL.EscapedPath()
+		r.URL.Path, r.URL.RawPath = "/api"+r.URL.Path, escaped
+	}
+	return a.serveREST(w, r, user)
 }
 
 // forward hands a request to the generated handlers. They see none of its headers: they would pass Authorization on, and

@@ -20,6 +20,14 @@ type invokeBody struct {
 	MaxSteps        int32          `json:"max_steps"`
 	Interrupts      jsonrpc.Object `json:"tool_interrupt_config"`
 	Replaces        bool           `json:"replaces"`
+
+	Skills json.RawMessage `json:"skills"` // an object, or a list of names
+}
+
+type skillsBody struct {
+	Names     []string `json:"names"`
+	Auto      *bool    `json:"auto"`
+	MaxActive *int32   `json:"max_active"`
 }
 
 type resumeBody struct {

@@ -25,7 +25,7 @@ func Pages(guard *webguard.Guard) Layer {
 				h.Set("Access-Control-Expose-Headers",
 					"ETag, Content-Disposition, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Mcp-Session-Id, WWW-Authenticate")
 				if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-					h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
+					h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 					h.Set("Access-Control-Allow-Headers",
 						"Authorization, Content-Type, X-User-Id, Traceparent, Last-Event-ID, Idempotency-Key, If-None-Match, "+
 							"Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name")

@@ -26,6 +26,8 @@ type Problem struct {
 	Reason  string     `json:"reason,omitempty"`
 	Outcome errs.Class `json:"outcome,omitempty"`
 	Nodes   any        `json:"available_nodes,omitempty"`
+	// The line and key of a text that was sent, where the fault is in one.
+	*errs.Place
 	// Limit is told in headers.
 	Limit *errs.LimitMet `json:"-"`
 }
@@ -52,7 +54,7 @@ func NewProblem(err error, view NodesView) Problem {
 		reason := reasoned.Reason
 		p.Status, p.Title, p.Detail = reason.HTTPStatus(), reason.Title(), reasoned.Message
 		p.Type, p.Reason = "https://hecaton.dev/problems/"+string(reason), string(reason)
-		p.Error, p.Limit = reasoned.Message, reasoned.Limit
+		p.Error, p.Limit, p.Place = reasoned.Message, reasoned.Limit, reasoned.At
 		if reason.Class() != errs.Refused {
 			p.Outcome = reason.Class()
 		}
