@@ -105,3 +105,12 @@ const (
 	AgentUnavailable Reason = "AGENT_UNAVAILABLE"
 	Internal         Reason = "INTERNAL"
 )
+
+// Why a request about knowledge bases was refused.
+const (
+	KnowledgeBaseNotFound Reason = "KNOWLEDGE_BASE_NOT_FOUND"
+	DocumentNotFound      Reason = "DOCUMENT_NOT_FOUND"
+	DocumentBusy          Reason = "DOCUMENT_BUSY"         // it is processed now, or was
+	FileTypeRefused       Reason = "FILE_TYPE_REFUSED"     // nothing here reads such files
+	KnowledgeUnavailable  Reason = "KNOWLEDGE_UNAVAILABLE" // the service or its database is away
+)

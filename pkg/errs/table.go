@@ -66,7 +66,14 @@ var table = map[Reason]row{
 	InvalidDecision:    {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "A decision is not valid"},
 	DigestDiffers:      {Refused, http.StatusUnprocessableEntity, codes.FailedPrecondition, "The decision is for a different call than the one shown"},
 	AgentUnavailable:   {Refused, http.StatusServiceUnavailable, codes.Unavailable, "The agent server is not available"},
-	Internal:           {Refused, http.StatusInternalServerError, codes.Internal, "Internal error"},
+
+	KnowledgeBaseNotFound: {Refused, http.StatusNotFound, codes.NotFound, "No such knowledge base"},
+	DocumentNotFound:      {Refused, http.StatusNotFound, codes.NotFound, "No such document"},
+	DocumentBusy:          {Refused, http.StatusConflict, codes.Aborted, "The document is being processed, or was"},
+	FileTypeRefused:       {Refused, http.StatusUnsupportedMediaType, codes.InvalidArgument, "Files of this type cannot be read"},
+	KnowledgeUnavailable:  {Refused, http.StatusServiceUnavailable, codes.Unavailable, "Knowledge bases are not available"},
+
+	Internal: {Refused, http.StatusInternalServerError, codes.Internal, "Internal error"},
 }
 
 // Known reports whether r is one of this package's reasons.

@@ -31,7 +31,7 @@ bad_values_are_refused() {
 # A program ignores variables that it does not know, so nobody would notice that one was renamed.
 variables_are_known() {
   local program help f name
-  for program in gateway node-registry agent-orchestrator; do
+  for program in gateway node-registry agent-orchestrator knowledge; do
     help=$(go run "./services/$program/cmd/$program" --help)
     for f in "${good[@]}"; do
       helm template x "$chart" -f "$f" -s "templates/$program.yaml" >"$tmp/one" 2>/dev/null || continue # not with these

@@ -34,11 +34,11 @@ write() { printf '%s\n' "$about" "${@:2}" >"$out/$1.env"; } # write <file> <line
 
 nats=("NATS_ROUTE_PASSWORD=$route" "NATS_ROUTES=[$(servers route "$route" 6222)]") redis=()
 declare -A bus store
-for service in gateway node-registry agent-orchestrator; do
+for service in gateway node-registry agent-orchestrator knowledge; do
   variable=${service^^} variable=${variable//-/_} password=$(random)
   nats+=("NATS_${variable}_PASSWORD=$password")
   bus[$service]=NATS_URL=$(servers "$service" "$password" 4222)
-  [ "$service" != gateway ] || continue # which has no use for Redis
+  case $service in gateway | knowledge) continue ;; esac # which have no use for Redis
   password=$(random)
   redis+=("REDIS_${variable}_PASSWORD=$password")
   store[$service]=REDIS_URL=redis://$service:$password@redis:6379
@@ -51,4 +51,6 @@ write gateway "JWT_SECRET=$jwt" "SERVICE_TOKEN=$token" "MCP_KEYS=$mcp" "${bus[ga
 write node-registry "SERVICE_TOKEN=$token" "${bus[node-registry]}" "${store[node-registry]}"
 write agent-orchestrator "SERVICE_TOKEN=$token" "SECRET_KEYS=$seal" \
   "DATABASE_URL=postgres://postgres:$postgres@postgres:5432/hecaton?sslmode=disable" "${bus[agent-orchestrator]}" "${store[agent-orchestrator]}"
+write knowledge "SERVICE_TOKEN=$token" \
+  "DATABASE_URL=postgres://postgres:$postgres@postgres:5432/hecaton?sslmode=disable" "${bus[knowledge]}"
 write cli "JWT_SECRET=$jwt" "SERVICE_TOKEN=$token"

@@ -4,7 +4,7 @@
 # Usage: run.sh [directory for the report]     Needs root, a Docker engine, and the images of make images.
 . "$(dirname "$0")/lib.sh"
 out=$(realpath -m "${1:-bin/k8s-test}")
-images=(hecaton/{gateway,node-registry,agent-orchestrator,hecaton}:{dev,next} ci.local/{nats:2.15,redis:8.0,pgvector/pgvector:pg17})
+images=(hecaton/{gateway,node-registry,agent-orchestrator,knowledge,hecaton}:{dev,next} ci.local/{nats:2.15,redis:8.0,pgvector/pgvector:pg17})
 
 begin() {
   cp "$K8S_STATE/kubeconfig" "$KUBECONFIG"
@@ -15,7 +15,7 @@ begin() {
   kubectl create secret generic "$release" --from-file=jwt-secret="$K8S_STATE/jwt-secret" \
     --from-literal=service-token="$(openssl rand -hex 32)" --from-literal=secret-keys="$(openssl rand -base64 32)" --from-literal=mcp-keys="$(openssl rand -base64 32)" \
     --from-literal=postgresql-password="$(openssl rand -hex 16)" \
-    $(for of in nats-password-{gateway,node-registry,agent-orchestrator,routes} redis-password-{node-registry,agent-orchestrator}; do
+    $(for of in nats-password-{gateway,node-registry,agent-orchestrator,knowledge,routes} redis-password-{node-registry,agent-orchestrator}; do
       echo "--from-literal=$of=k$(openssl rand -hex 24)"
     done)
   kubectl label nodes node1 node3 example.org/bus=here
@@ -34,7 +34,7 @@ keep_logs() {
 }
 
 go build -o bin/hecaton ./services/hecaton/cmd/hecaton
-for program in gateway node-registry agent-orchestrator hecaton; do
+for program in gateway node-registry agent-orchestrator knowledge hecaton; do
   docker tag "hecaton/$program:dev" "hecaton/$program:next" # what the upgrade upgrades to
 done
 trap 'kill $(jobs -p) 2>/dev/null; scripts/k8s/down.sh' EXIT

@@ -42,7 +42,7 @@ case ${1:?what} in
   lose) scripts/k8s/down.sh "$2" ;;
   return)
     scripts/k8s/up.sh
-    for d in gateway node-registry agent-orchestrator; do rolled_out "deployment/$release-$d"; done
+    for d in gateway node-registry agent-orchestrator knowledge; do rolled_out "deployment/$release-$d"; done
     ;;
   *) echo "step.sh: $1 is no step" >&2; exit 2 ;;
 esac

@@ -196,5 +196,6 @@ replace (
 	github.com/hecaton-dev/hecaton/services/agent-orchestrator => ../../services/agent-orchestrator
 	github.com/hecaton-dev/hecaton/services/gateway => ../../services/gateway
 	github.com/hecaton-dev/hecaton/services/hecaton => ../../services/hecaton
+	github.com/hecaton-dev/hecaton/services/knowledge => ../../services/knowledge
 	github.com/hecaton-dev/hecaton/services/node-registry => ../../services/node-registry
 )

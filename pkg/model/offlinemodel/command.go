@@ -30,6 +30,8 @@ const (
 	findMemory action = "search memories"
 	dropMemory action = "delete a memory"
 	callTool   action = "call a tool by name"
+	lookUp     action = "look something up in documents"
+	listBases  action = "list knowledge bases"
 	sayWords   action = "say many words" // needs no tool
 )
 
@@ -66,6 +68,9 @@ var patterns = compile([]saying{
 	{sayWords, `(?:say|write|print|speak|stream) (?P<words>\d+) words`},
 	{writeFile, `(?:write|save|put) ` + quoted + ` (?:in|into|to)(?: the)?(?: file)? (?P<subject>.+)`},
 	{writeFile, `(?:create|make|write)(?: an?| the)? file (?P<subject>\S+) (?:with|containing)(?: the text)? ` + quoted},
+	{lookUp, `(?:search|look into|ask)(?: in)?(?: the| my)? (?:knowledge(?: bases?)?|documents?)(?: for| about|:) (?P<subject>.+)`},
+	{lookUp, `(?:look up|search for|find) (?P<subject>.+?) in (?:the|my) (?:knowledge(?: bases?)?|documents?)`},
+	{listBases, `(?:list|show)(?: me)?(?: the| my| all)? (?:knowledge(?: bases?)?|documents)`},
 	{listTabs, `(?:list|show)(?: me)?(?: the| my| all)?(?: open)? tabs`},
 	{showTodos, `(?:list|show|read)(?: me)?(?: the| my)? (?:todos|todo list|tasks)`},
 	{listFiles, `(?:list|show)(?: me)?(?: all)?(?: the| my)? (?:files|directory|folder|contents?)(?: (?:in|of|at|under))?(?: the)?(?: directory| folder)?(?: (?P<subject>.+))?`},
@@ -155,7 +160,7 @@ func (c *command) valid() bool {
 		return c.words > 0 && c.words <= maxWords
 	case navigate:
 		return strings.ContainsAny(c.subject, ".:/")
-	case listFiles, screenshot, listTabs, showTodos, getText:
+	case listFiles, screenshot, listTabs, listBases, showTodos, getText:
 		return true
 	}
 	return c.subject != ""

@@ -16,6 +16,7 @@
 //	read the file X, list the files in X, write 'text' to X
 //	run `command`
 //	open URL, click SELECTOR, type 'text' into SELECTOR, get the text of SELECTOR, list the tabs
+//	search my documents for X, list the knowledge bases
 //	add a todo: X, show the todos, delegate: X
 //	load the skill X, read FILE of the skill X
 //	remember that X, what do you remember about X, forget the memory ID

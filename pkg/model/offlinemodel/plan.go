@@ -121,7 +121,7 @@ func split(text string, inOrder bool) []string {
 var (
 	thenWord = regexp.MustCompile(`(?i)^(?:[,.]?\s+(?:and\s+)?then[,:]?\s+)`)
 	andWord  = regexp.MustCompile(`(?i)^(?:,\s+and|,|\s+and|\.)\s+`)
-	verb     = regexp.MustCompile(`(?i)^(?:please )?(?:load|activate|remember|forget|call|use|take|make|capture|say|write|save|put|create|list|show|ls|read|cat|open|add|delegate|visit|browse|navigate|go to|type|enter|fill|get|click|press|tap|run|execute)\b`)
+	verb     = regexp.MustCompile(`(?i)^(?:please )?(?:load|activate|remember|forget|call|use|take|make|capture|say|write|save|put|create|list|show|ls|read|cat|open|add|delegate|visit|browse|navigate|go to|type|enter|fill|get|click|press|tap|run|execute|search|look|ask|find)\b`)
 )
 
 // separator returns how long the separator is that a text begins with.

@@ -29,6 +29,8 @@ var names = map[action][]string{
 	saveMemory: {"save_memory"},
 	findMemory: {"search_memory"},
 	dropMemory: {"delete_memory"},
+	lookUp:     {"search_knowledge_base"},
+	listBases:  {"list_knowledge_bases"},
 }
 
 // find returns the tool on offer that does what the command asks for.
@@ -64,6 +66,7 @@ var (
 	selectorNames = []string{"selector", "element", "target", "ref"}
 	textNames     = []string{"text", "value", "content"}
 	urlNames      = []string{"url", "address", "uri"}
+	queryNames    = []string{"query", "question", "text"}
 	taskNames     = []string{"prompt", "task", "description"}
 )
 
@@ -98,6 +101,8 @@ func arguments(c command, f chatwire.Function) string {
 		if c.full {
 			args[s.pick([]string{"full_page", "fullPage"})] = true
 		}
+	case lookUp:
+		set(queryNames, c.subject)
 	case addTodo:
 		args["todos"] = []any{map[string]any{"content": c.subject, "status": "pending"}}
 	case loadSkill:

@@ -32,6 +32,8 @@ func (s Service) Bus() Bus {
 	case AgentOrchestrator:
 		own := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*", "hecaton.saved.*"}
 		return Bus{Publish: append([]string{"hecaton.revoked.*", "hecaton.approvals.*"}, own...), Subscribe: own}
+	case Knowledge:
+		return Bus{Publish: []string{"hecaton.web.*"}, Subscribe: []string{inbox}}
 	}
 	return Bus{}
 }

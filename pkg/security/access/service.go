@@ -13,10 +13,11 @@ const (
 	Gateway           Service = "gateway"
 	NodeRegistry      Service = "node-registry"
 	AgentOrchestrator Service = "agent-orchestrator"
+	Knowledge         Service = "knowledge"
 )
 
 // Services are all of them.
-var Services = []Service{Gateway, NodeRegistry, AgentOrchestrator}
+var Services = []Service{Gateway, NodeRegistry, AgentOrchestrator, Knowledge}
 
 // Variable is the service's name as part of the name of an environment variable.
 func (s Service) Variable() string { return strings.ToUpper(strings.ReplaceAll(string(s), "-", "_")) }

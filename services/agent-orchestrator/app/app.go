@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
+	"google.golang.org/grpc"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/lifecycle"
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
@@ -26,6 +27,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/knowledge"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/mcp"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/toolbox"
@@ -71,6 +73,8 @@ type App struct {
 	saved     *toolbox.Changes
 	oauth     *oauth.Source
 	sources   []tool.Source
+	knowledge *grpc.ClientConn // nil without knowledge services, as is documents
+	documents *knowledge.Source
 	allowlist *allowlist.Resolver
 	admitter  *admission.Admitter
 	toolbox   *toolbox.Server

@@ -27,15 +27,16 @@ type Config struct {
 	GRPCAddr  string `conf:"grpc-addr" env:"GRPC_ADDR" default:":9091" help:"address of AgentService"`
 	AdminAddr string `conf:"admin-addr" env:"ADMIN_ADDR" default:":9191" help:"address of health, metrics and profiles"`
 
-	DatabaseURL config.Secret   `conf:"database-url,required" env:"DATABASE_URL" help:"sessions and their runs: postgres://user:password@host/database, or sqlite:///path/file.db for a single machine"`
-	BlobURL     config.Secret   `conf:"blob-url" env:"BLOB_URL" help:"users' files: s3://bucket?region=…, postgres://user:password@host/database, or file:///directory for a single machine; if empty, database-url where that is PostgreSQL"`
-	SecretKeys  config.Secret   `conf:"secret-keys,required" env:"SECRET_KEYS" help:"keys that seal users' secrets, each 32 bytes in base64, separated by commas; the first seals, all open"`
-	RedisURL    config.Secret   `conf:"redis-url" env:"REDIS_URL" help:"cache of files, as of the node-registry; empty for none"`
-	RedisTLS    tlsfiles.Config `conf:"redis-tls" env:"REDIS_TLS_"`
-	NATSURL     config.Secret   `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas, as nats://user:password@host:port where the bus has users; empty where this orchestrator is the only one"`
-	NATSCreds   string          `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
-	NATSTLS     tlsfiles.Config `conf:"nats-tls" env:"NATS_TLS_"`
-	Gateways    []string        `conf:"gateways" env:"GATEWAYS" default:"127.0.0.1:9080" help:"ToolService of the gateways: host:port or dns:///host:port; every address of a host is used"`
+	DatabaseURL   config.Secret   `conf:"database-url,required" env:"DATABASE_URL" help:"sessions and their runs: postgres://user:password@host/database, or sqlite:///path/file.db for a single machine"`
+	BlobURL       config.Secret   `conf:"blob-url" env:"BLOB_URL" help:"users' files: s3://bucket?region=…, postgres://user:password@host/database, or file:///directory for a single machine; if empty, database-url where that is PostgreSQL"`
+	SecretKeys    config.Secret   `conf:"secret-keys,required" env:"SECRET_KEYS" help:"keys that seal users' secrets, each 32 bytes in base64, separated by commas; the first seals, all open"`
+	RedisURL      config.Secret   `conf:"redis-url" env:"REDIS_URL" help:"cache of files, as of the node-registry; empty for none"`
+	RedisTLS      tlsfiles.Config `conf:"redis-tls" env:"REDIS_TLS_"`
+	NATSURL       config.Secret   `conf:"nats-url" env:"NATS_URL" default:"nats://127.0.0.1:4222" help:"bus, one or more addresses separated by commas, as nats://user:password@host:port where the bus has users; empty where this orchestrator is the only one"`
+	NATSCreds     string          `conf:"nats-creds" env:"NATS_CREDS" help:"NATS credentials file"`
+	NATSTLS       tlsfiles.Config `conf:"nats-tls" env:"NATS_TLS_"`
+	Gateways      []string        `conf:"gateways" env:"GATEWAYS" default:"127.0.0.1:9080" help:"ToolService of the gateways: host:port or dns:///host:port; every address of a host is used"`
+	KnowledgeAddr string          `conf:"knowledge-addr" env:"KNOWLEDGE_ADDR" default:"127.0.0.1:9092" help:"knowledge services: a gRPC target or addresses separated by commas; empty for none"`
 
 	LLM          string        `conf:"llm" env:"LLM" default:"openai" help:"model of requests that name none: openai, or offline for a small scripted one in this process"`
 	OpenAIURL    string        `conf:"openai-base-url" env:"OPENAI_BASE_URL" help:"OpenAI-compatible endpoint; that of OpenAI where only a key is given"`

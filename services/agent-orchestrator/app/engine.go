@@ -15,8 +15,12 @@ func (a *App) startEngine(ctx context.Context) error {
 		RunsPerUser: a.cfg.Limits.Runs, ResultBytes: int(a.cfg.MaxToolResult),
 		ToolTokens: a.cfg.ToolTokens, NoHeadStart: a.cfg.NoHeadStart, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}
+	var bases agent.Knowledge
+	if a.documents != nil {
+		bases = a.documents
+	}
 	engine, err := agent.New(agent.Options{
-		Config: cfg, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Skills: a.skills, Files: a.files,
+		Config: cfg, Knowledge: bases, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Skills: a.skills, Files: a.files,
 		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics, Tracing: a.tracing,
 	})
 	if err != nil {

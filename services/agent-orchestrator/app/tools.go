@@ -62,12 +62,18 @@ func (a *App) openSources(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if a.documents, err = a.dialKnowledge(); err != nil {
+		return err
+	}
 	skills, err := builtin.NewSkills(builtin.SkillOptions{Library: a.skills, Nodes: a.tools})
 	if err != nil {
 		return err
 	}
 	// In the order in which a model is told of them (docs/protocols/zeus-agents.md#a-run).
 	a.sources = []tool.Source{servers, a.oauth, files, skills, nodes}
+	if a.documents != nil {
+		a.sources = []tool.Source{servers, a.oauth, files, skills, a.documents, nodes}
+	}
 	if a.allowlist, err = allowlist.New(allowlist.Options{Nodes: a.tools, Servers: servers}); err != nil {
 		return err
 	}
@@ -86,5 +92,8 @@ func (a *App) closeSources(context.Context) error {
 	a.servers.Close()
 	a.oauth.Close()
 	a.guard.Close()
-	return nil
+	if a.knowledge == nil {
+		return nil
+	}
+	return a.knowledge.Close()
 }

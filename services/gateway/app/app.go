@@ -24,6 +24,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/agentapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/apidoc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/knowledgeapi"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/resource"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/rest"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/toolapi"
@@ -72,6 +73,7 @@ type App struct {
 	bus       *bus.Conn
 	registry  *grpc.ClientConn
 	agents    *grpc.ClientConn // nil where there are none
+	knowledge *grpc.ClientConn // likewise
 	book      *tokens.Book     // nil where there is no orchestrator
 	presence  *presence.Client
 	defs      *tooldef.Cache
@@ -152,6 +154,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("registry", a.startRegistry, stop(func() { a.presence.Close(); _ = a.registry.Close() }))
 	g.Add("limits", a.startLimits, stop(func() { a.limits.Close() }))
 	g.Add("orchestrators", a.startAgents, a.stopAgents)
+	g.Add("knowledge", a.startKnowledge, a.stopKnowledge)
 	g.Add("tokens", a.startTokens, a.stopTokens)
 	g.Go("jwks", a.auth.Run, nil)
 	g.Add("links", a.startLinks, stop(func() { a.links.Close() }))
@@ -269,7 +272,7 @@ func (a *App) listenEdge(ctx context.Context) error {
 		edge.Leaving(a.ready.Draining),
 		edge.Text(a.dialects.Serves),
 		edge.Pages(a.pages),
-		edge.JSONOnly(agentapi.FilesPath, agentapi.Uploads...),
+		edge.JSONOnly(agentapi.FilesPath, slices.Concat(agentapi.Uploads, knowledgeapi.Uploads)...),
 		a.tracing.Handler,
 	)
 	docs, err := apidoc.New()
@@ -283,6 +286,9 @@ func (a *App) listenEdge(ctx context.Context) error {
 			return err
 		}
 		parts = append(parts, runs)
+	}
+	if a.knowledge != nil {
+		parts = append(parts, knowledgeapi.New(a.auth, a.limits, a.knowledge))
 	}
 	front, err := a.mcpAPI(runs)
 	if err != nil {

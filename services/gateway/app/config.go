@@ -31,6 +31,7 @@ type Config struct {
 	NATSTLS          tlsfiles.Config `conf:"nats-tls" env:"NATS_TLS_"`
 	RegistryAddr     string          `conf:"registry-addr" env:"REGISTRY_ADDR" default:"127.0.0.1:9090" help:"node-registry: a gRPC target such as dns:///node-registry:9090, or addresses separated by commas"`
 	OrchestratorAddr string          `conf:"orchestrator-addr" env:"ORCHESTRATOR_ADDR" default:"127.0.0.1:9091" help:"agent-orchestrators: a gRPC target or addresses separated by commas; empty for none: no agent, tools or workspace are served"`
+	KnowledgeAddr    string          `conf:"knowledge-addr" env:"KNOWLEDGE_ADDR" default:"127.0.0.1:9092" help:"knowledge services: a gRPC target or addresses separated by commas; empty for none: no knowledge bases are served"`
 
 	Auth      auth.Config
 	Pages     webguard.Config

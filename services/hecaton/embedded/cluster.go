@@ -20,6 +20,7 @@ type Cluster struct {
 	Gateways      []Gateway
 	Registry      Service
 	Orchestrators []Service
+	Knowledge     []Service
 	// NATSURL and RedisURL are the servers in use, without credentials if they run in this process.
 	NATSURL, RedisURL config.Secret
 	// DataDir is the directory in use.
@@ -32,6 +33,7 @@ type Cluster struct {
 	redis  urls
 	data   *data
 	agents []net.Listener // where the orchestrators will serve; set before the gateways start
+	bases  []net.Listener // likewise the knowledge services
 	cancel context.CancelFunc
 	done   chan struct{} // closed when everything has stopped
 	err    error         // static once done is closed
@@ -100,7 +102,7 @@ func (c *Cluster) run(ctx context.Context, started chan<- struct{}) error {
 	}
 	g := &lifecycle.Group{Logger: c.opts.Logger.With("service", "hecaton"), StopTimeout: stopTimeout}
 	var registry *pod
-	var gateways, orchestrators []*pod
+	var gateways, orchestrators, knowledge []*pod
 	var stopNATS, stopRedis func()
 	g.Add("data", starts(func(context.Context) error { return c.openData() }), func(context.Context) error { return c.data.close() })
 	g.Add("ports", starts(c.reserve), func(context.Context) error { c.release(); return nil })
@@ -110,12 +112,14 @@ func (c *Cluster) run(ctx context.Context, started chan<- struct{}) error {
 		func(context.Context) error { stopRedis(); return nil })
 	g.Add("registry", starts(func(ctx context.Context) (err error) { registry, err = c.startRegistry(ctx); return err }),
 		func(context.Context) error { return registry.stop() })
+	g.Add("knowledge", starts(func(ctx context.Context) (err error) { knowledge, err = c.startKnowledge(ctx); return err }),
+		func(context.Context) error { return stopAll(knowledge) })
 	g.Add("gateways", starts(func(ctx context.Context) (err error) { gateways, err = c.startGateways(ctx); return err }),
 		func(context.Context) error { return stopAll(gateways) })
 	g.Add("orchestrators", starts(func(ctx context.Context) (err error) { orchestrators, err = c.startOrchestrators(ctx); return err }),
 		func(context.Context) error { return stopAll(orchestrators) })
 	g.Go("pods", func(ctx context.Context) error {
-		return watch(ctx, slices.Concat([]*pod{registry}, orchestrators, gateways))
+		return watch(ctx, slices.Concat([]*pod{registry}, knowledge, orchestrators, gateways))
 	}, nil)
 	g.Add("started", func(context.Context) error { close(started); return nil }, nil)
 	err := g.Run(ctx)

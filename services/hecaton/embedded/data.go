@@ -31,6 +31,7 @@ var ErrDataInUse = errors.New("another cluster uses it")
 // data is a data directory in use.
 type data struct {
 	database, files config.Secret
+	knowledge       config.Secret
 	key, mcpKey     config.Secret
 	lock            *os.File
 	temp            string // to remove at the end; "" where the directory stays
@@ -52,7 +53,7 @@ func (c *Cluster) openData() (err error) {
 		return errors.Join(&DataError{c.DataDir, err}, c.data.close())
 	}
 	if c.opts.StorageURL != "" {
-		c.data.database = c.opts.StorageURL
+		c.data.database, c.data.knowledge = c.opts.StorageURL, c.opts.StorageURL
 	}
 	return nil
 }
@@ -68,6 +69,7 @@ func (d *data) open(dir string) (err error) {
 		return err
 	}
 	d.database = fileURL("sqlite", filepath.Join(dir, "hecaton.db"))
+	d.knowledge = fileURL("sqlite", filepath.Join(dir, "knowledge.db"))
 	d.files = fileURL("file", filepath.Join(dir, "workspace"))
 	if d.key, err = secretKey(filepath.Join(dir, "secret.key")); err != nil {
 		return err

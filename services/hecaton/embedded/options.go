@@ -14,6 +14,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/security/webguard"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
+	knowledge "github.com/hecaton-dev/hecaton/services/knowledge/app"
 )
 
 // Options of a cluster. The zero value is one gateway on free ports of 127.0.0.1, in trusted mode, with NATS and Redis in
@@ -31,12 +32,20 @@ type Options struct {
 	RegistryPorts, OrchestratorPorts Ports
 	// Orchestrators is how many there are; 0 means 1.
 	Orchestrators int
+	// Knowledge is how many knowledge services there are; 0 means 1.
+	Knowledge int
+	// KnowledgePorts are those of the first one; service i has each plus i. HTTP is not used. 0 takes free ports.
+	KnowledgePorts Ports
+	// Embeddings make the vectors of documents. Where it says no kind, the offline embedder does.
+	Embeddings knowledge.Embeddings
+	// TikaURL is an Apache Tika server's; "" for none.
+	TikaURL string
 
 	// NATSURL and RedisURL are servers to use; empty ones run in this process, on free loopback ports.
 	NATSURL, RedisURL config.Secret
 	// StorageURL is the PostgreSQL that keeps sessions; SQLite in the data directory where empty.
 	StorageURL config.Secret
-	// DataDir holds the sessions (hecaton.db), the users' files (workspace) and the key that seals their secrets
+	// DataDir holds the sessions (hecaton.db), the documents (knowledge.db), the users' files (workspace) and the key that seals their secrets
 	// (secret.key). It is created if it is missing; one cluster at a time may use it. Empty means a temporary directory,
 	// which is removed at the end.
 	DataDir string
@@ -54,9 +63,10 @@ type Options struct {
 	// them at each start ([ServiceTokenFile]).
 	Services auth.ServiceAuth
 	Trace    obs.TraceConfig
-	// Gateway and Orchestrator change the configuration of one of these before it starts; may be nil.
-	Gateway      func(i int, c *gateway.Config)
-	Orchestrator func(i int, c *orchestrator.Config)
+	// Gateway, Orchestrator and KnowledgeService change the configuration of one of these before it starts; may be nil.
+	Gateway          func(i int, c *gateway.Config)
+	Orchestrator     func(i int, c *orchestrator.Config)
+	KnowledgeService func(i int, c *knowledge.Config)
 
 	// StartTimeout bounds the starting; 0 means 30 s.
 	StartTimeout time.Duration
@@ -120,6 +130,12 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Orchestrators < 0 {
 		return o, errors.New("a cluster needs at least one orchestrator")
 	}
+	if o.Knowledge == 0 {
+		o.Knowledge = 1
+	}
+	if o.Knowledge < 0 {
+		return o, errors.New("a cluster needs at least one knowledge service")
+	}
 	if o.Host == "" {
 		o.Host = loopback
 	}
@@ -130,7 +146,8 @@ func (o Options) withDefaults() (Options, error) {
 		o.StartTimeout = 30 * time.Second
 	}
 	o.Logger = obs.OrDiscard(o.Logger)
-	return o, errors.Join(o.Ports.check(o.Gateways), o.RegistryPorts.check(1), o.OrchestratorPorts.check(o.Orchestrators))
+	return o, errors.Join(o.Ports.check(o.Gateways), o.RegistryPorts.check(1), o.OrchestratorPorts.check(o.Orchestrators),
+		o.KnowledgePorts.check(o.Knowledge))
 }
 
 // check refuses ports that are none for each of n pods.

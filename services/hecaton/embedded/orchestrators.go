@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
@@ -13,33 +14,44 @@ import (
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 )
 
-// reserve opens the ports of the orchestrators before the gateways start, since the gateways are told these ports. A port
-// that was only chosen, and not opened, could be taken by another program meanwhile.
-func (c *Cluster) reserve(ctx context.Context) error {
-	for i := range c.opts.Orchestrators {
-		addr := address(loopback, c.opts.OrchestratorPorts.plus(i).GRPC)
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-		if err != nil {
-			c.release()
-			return failure(orchestratorName(i, c.opts.Orchestrators), err, map[Role]string{RoleGRPC: addr})
-		}
-		c.agents = append(c.agents, listener)
+// reserve opens the ports of the orchestrators and knowledge services before the gateways start, since the gateways are told these
+// ports. A port that was only chosen, and not opened, could be taken by another program meanwhile.
+func (c *Cluster) reserve(ctx context.Context) (err error) {
+	c.agents, err = listeners(ctx, c.opts.OrchestratorPorts, c.opts.Orchestrators, orchestratorName)
+	if err == nil {
+		c.bases, err = listeners(ctx, c.opts.KnowledgePorts, c.opts.Knowledge, knowledgeName)
 	}
-	return nil
+	if err != nil {
+		c.release()
+	}
+	return err
 }
 
-// orchestratorAddrs are those ports, as a gateway is told.
-func (c *Cluster) orchestratorAddrs() string {
+// listeners opens the gRPC ports of n pods.
+func listeners(ctx context.Context, ports Ports, n int, name func(i, n int) string) (open []net.Listener, err error) {
+	for i := range n {
+		addr := address(loopback, ports.plus(i).GRPC)
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if err != nil {
+			return open, failure(name(i, n), err, map[Role]string{RoleGRPC: addr})
+		}
+		open = append(open, listener)
+	}
+	return open, nil
+}
+
+// addresses are those of listeners, as other pods are told.
+func addresses(open []net.Listener) string {
 	var addrs []string
-	for _, listener := range c.agents {
+	for _, listener := range open {
 		addrs = append(addrs, listener.Addr().String())
 	}
 	return strings.Join(addrs, ",")
 }
 
-// release closes the ports that no orchestrator serves.
+// release closes the ports that no pod serves.
 func (c *Cluster) release() {
-	for _, listener := range c.agents {
+	for _, listener := range slices.Concat(c.agents, c.bases) {
 		_ = listener.Close() // one that was served is closed already
 	}
 }
@@ -75,6 +87,7 @@ func (c *Cluster) startOrchestrator(ctx context.Context, i int) (*pod, error) {
 	cfg.GRPCAddr, cfg.AdminAddr = c.agents[i].Addr().String(), address(loopback, c.opts.OrchestratorPorts.plus(i).Admin)
 	cfg.NATSURL, cfg.RedisURL, cfg.DrainDelay = c.nats(access.AgentOrchestrator), c.redis(access.AgentOrchestrator), 0
 	cfg.DatabaseURL, cfg.BlobURL, cfg.SecretKeys = c.data.database, c.data.files, c.data.key
+	cfg.KnowledgeAddr = addresses(c.bases)
 	c.opts.Model.configure(&cfg)
 	cfg.Addresses.Private = c.opts.Auth.Mode == auth.Trusted // who is on this machine may name its addresses
 	cfg.MCPStdio = c.opts.MCPStdio

@@ -65,7 +65,7 @@ func (c *Cluster) startGateway(ctx context.Context, i int) (*pod, error) {
 	cfg.PeerAddr, cfg.PeerName = address(loopback, 0), loopback
 	cfg.NATSURL, cfg.RegistryAddr = c.nats(access.Gateway), "passthrough:///"+c.Registry.GRPC
 	cfg.Auth, cfg.Pages, cfg.Services, cfg.Trace = c.opts.Auth, c.opts.Pages, c.Services, c.opts.Trace
-	cfg.OrchestratorAddr = c.orchestratorAddrs()
+	cfg.OrchestratorAddr, cfg.KnowledgeAddr = addresses(c.agents), addresses(c.bases)
 	cfg.MCPKeys = c.data.mcpKey
 	cfg.DrainSpread, cfg.DrainDelay = drainSpread, 0
 	if c.opts.Gateway != nil {

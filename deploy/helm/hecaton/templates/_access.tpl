@@ -47,7 +47,7 @@
 {{- /* Whose passwords a server knows: of (dict "root" . "server" "NATS" "from" .Values.secrets.natsPasswords) */ -}}
 {{- define "hecaton.passwordsEnv" -}}
 {{- $of := . -}}
-{{- range $component := list "gateway" "node-registry" "agent-orchestrator" }}
+{{- range $component := list "gateway" "node-registry" "agent-orchestrator" "knowledge" }}
 {{- with index $of.from (include "hecaton.key" (dict "component" $component)) }}
 {{ include "hecaton.secretEnv" (dict "root" $of.root "name" (printf "%s_%s_PASSWORD" $of.server ($component | snakecase | upper)) "from" .) }}
 {{- end }}

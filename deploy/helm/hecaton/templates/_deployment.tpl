@@ -9,6 +9,7 @@ The Deployment of one program, of a dict:
   stop       seconds it takes to stop at most
   pace       seconds that a rollout leaves a new pod before it goes on; optional
   files      the volume with users' files; optional
+  temporary  whether it writes temporary files; optional
 */ -}}
 {{- define "hecaton.deployment" -}}
 {{- $v := .values -}}
@@ -111,7 +112,7 @@ spec:
             {{- toYaml $v.resources | nindent 12 }}
           securityContext:
             {{- include "hecaton.containerSecurity" . | nindent 12 }}
-          {{- if or $v.config $tls $creds .files }}
+          {{- if or $v.config $tls $creds .files .temporary }}
           volumeMounts:
             {{- if $v.config }}
             - {name: config, mountPath: /etc/hecaton/config, readOnly: true}
@@ -125,8 +126,11 @@ spec:
             {{- if .files }}
             - {name: files, mountPath: /var/lib/hecaton/files}
             {{- end }}
+            {{- if .temporary }}
+            - {name: temporary, mountPath: /tmp}
+            {{- end }}
           {{- end }}
-      {{- if or $v.config $tls $creds .files }}
+      {{- if or $v.config $tls $creds .files .temporary }}
       volumes:
         {{- if $v.config }}
         - name: config
@@ -146,6 +150,10 @@ spec:
         {{- with .files }}
         - name: files
           {{- toYaml . | nindent 10 }}
+        {{- end }}
+        {{- if .temporary }}
+        - name: temporary
+          emptyDir: {sizeLimit: 1Gi}
         {{- end }}
       {{- end }}
 {{- end -}}

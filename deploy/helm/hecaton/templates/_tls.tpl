@@ -72,12 +72,12 @@ tls: {{ . }}
 {{- with $tls.nats.secretName }}
 tls-nats: {{ . }}
 {{- end }}
-{{- if ne .component "gateway" }}
+{{- if or (eq .component "node-registry") (eq .component "agent-orchestrator") }}
 {{- with $tls.redis.secretName }}
 tls-redis: {{ . }}
 {{- end }}
 {{- end }}
-{{- if eq .component "agent-orchestrator" }}
+{{- if or (eq .component "agent-orchestrator") (eq .component "knowledge") }}
 {{- with $tls.postgresql.secretName }}
 tls-postgresql: {{ . }}
 {{- end }}

@@ -15,7 +15,8 @@ import (
 
 // Invoke begins a run and returns once its beginning is stored; the run goes on without the caller. With an idempotency key that has begun a
 // run before, that run is returned. The error is a *errs.Error: MODEL_MISSING, ADDRESS_REFUSED,
-// INVALID_ARGUMENT, SKILL_UNAVAILABLE, RUN_ACTIVE, INTERRUPTED or AGENT_UNAVAILABLE.
+// INVALID_ARGUMENT, SKILL_UNAVAILABLE, KNOWLEDGE_BASE_NOT_FOUND, KNOWLEDGE_UNAVAILABLE, RUN_ACTIVE, INTERRUPTED or
+// AGENT_UNAVAILABLE.
 func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.InvokeRequest) (Started, error) {
 	s := newSettings(ctx, req)
 	at, window, err := endpointOf(e.cfg, e.deps.Addresses, s.Invoke.GetModel())
@@ -28,6 +29,9 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 		return Started{}, errs.New(errs.InvalidArgument, "mode must be one of %q, %q, %q", tool.ModeAgent, tool.ModeAsk, tool.ModePlan)
 	}
 	if err := e.checkSkills(ctx, user, s.Invoke.GetSkills()); err != nil {
+		return Started{}, err
+	}
+	if err := e.checkKnowledge(ctx, user, req.GetKnowledgeBaseIds()); err != nil {
 		return Started{}, err
 	}
 	sealed, err := sealSettings(e.deps.Sealer, user, s)
@@ -66,6 +70,17 @@ func (e *Engine) Invoke(ctx context.Context, user ids.UserID, req *agentv1.Invok
 	e.metrics.starts.WithLabelValues(causeInvoke).Inc()
 	e.table.launch(r, state)
 	return Started{Ref: lease.Ref, Run: lease.Run, After: state.LastSeq}, nil
+}
+
+// checkKnowledge refuses knowledge bases that are not the user's, before anything begins.
+func (e *Engine) checkKnowledge(ctx context.Context, user ids.UserID, bases []string) error {
+	switch {
+	case len(bases) == 0:
+		return nil
+	case e.deps.Knowledge == nil:
+		return errs.New(errs.KnowledgeUnavailable, "there is no knowledge service here")
+	}
+	return e.deps.Knowledge.Check(ctx, user, bases)
 }
 
 // history is what the client knows about a conversation of which the server has nothing.

@@ -35,6 +35,12 @@ type Sealer interface {
 	Open(purpose seal.Purpose, user ids.UserID, sealed []byte) ([]byte, error)
 }
 
+// Knowledge knows users' knowledge bases (package knowledge).
+type Knowledge interface {
+	// Check fails with KNOWLEDGE_BASE_NOT_FOUND where one is not the user's, and with KNOWLEDGE_UNAVAILABLE where nobody can say.
+	Check(ctx context.Context, user ids.UserID, bases []string) error
+}
+
 // Options are what an Engine works with. All parts are required, unless they say otherwise.
 type Options struct {
 	Config Config
@@ -45,6 +51,8 @@ type Options struct {
 	Model     Model
 	// Addresses may be nil: then an address is refused only when it is dialled.
 	Addresses Addresses
+	// Knowledge checks the knowledge bases that requests name; nil where there are none.
+	Knowledge Knowledge
 	// Sources of tools, in the order of docs/protocols/zeus-agents.md#a-run: MCP, OAuth, built-in, connector. Their remarks
 	// are told in the reverse order, connector before MCP.
 	Sources []tool.Source

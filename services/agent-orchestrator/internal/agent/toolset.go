@@ -67,6 +67,7 @@ func (t *toolset) open(which func(source int) bool) {
 	scope := tool.Scope{
 		User: env.lease.User, Session: env.lease.Session, Run: env.lease.Run, Mode: env.settings.mode(),
 		Preferred: env.settings.Invoke.GetPreferredNodeId(), Requested: env.settings.Invoke.GetTools(),
+		KnowledgeBases: env.settings.Invoke.GetKnowledgeBaseIds(),
 	}
 	for i, source := range env.deps.Sources {
 		if which(i) {

@@ -8,6 +8,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/builtin"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/knowledge"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool/oauth"
 )
 
@@ -31,4 +32,6 @@ func Ours(name string) bool {
 }
 
 // specs are the tools of Hecaton's own.
-func specs() []tool.Spec { return append(builtin.Specs(), oauth.Specs()...) }
+func specs() []tool.Spec {
+	return slices.Concat(builtin.Specs(), knowledge.Specs(), oauth.Specs())
+}

@@ -113,7 +113,7 @@ func (p Policy) permits(s tool.Spec) bool {
 		return true
 	}
 	switch s.Category {
-	case tool.TodoList, tool.SubAgent, tool.Lookup, tool.Skills:
+	case tool.TodoList, tool.SubAgent, tool.Lookup, tool.Skills, tool.Knowledge:
 		return true
 	case tool.Filesystem, tool.Service:
 		return s.ReadOnly

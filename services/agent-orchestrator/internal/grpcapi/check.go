@@ -23,6 +23,7 @@ const (
 	maxSources   = 50
 	maxSource    = 64 << 10 // as of a saved tool
 	maxURL       = 8 << 10
+	maxBases     = 100
 )
 
 func invalid(format string, args ...any) error {
@@ -92,7 +93,21 @@ func checkInvoke(req *agentv1.InvokeRequest) error {
 		checkHistory(req.GetChatHistory()),
 		checkSources(req.GetTools()),
 		checkRules(req.GetToolInterruptConfig()),
+		checkBases(req.GetKnowledgeBaseIds()),
 	)
+}
+
+// checkBases takes ids; whether there are such bases is the knowledge service's to say.
+func checkBases(list []string) error {
+	if len(list) > maxBases {
+		return invalid("knowledge_base_ids has %d ids, at most %d are allowed", len(list), maxBases)
+	}
+	for _, id := range list {
+		if err := ids.Check("knowledge_base_ids", id); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkDisconnect(v agentv1.InvokeRequest_OnDisconnect) error {

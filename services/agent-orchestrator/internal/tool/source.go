@@ -26,6 +26,8 @@ type Scope struct {
 	Preferred string
 	// Key is that of the one tool that is looked for: servers that cannot have it need not be asked. "" for all tools.
 	Key string
+	// KnowledgeBases are the ids of those that the request names.
+	KnowledgeBases []string
 	// Requested are the sources that came with the request.
 	Requested []*agentv1.ToolSource
 }

@@ -31,6 +31,7 @@ const (
 	Filesystem Category = "filesystem"
 	TodoList   Category = "todo"
 	SubAgent   Category = "subagent"
+	Knowledge  Category = "knowledge"
 	Lookup     Category = "lookup"  // of tools that a model was not told of
 	Skills     Category = "skills"  // texts that say how work is done
 	Service    Category = "service" // MCP and OAuth

@@ -13,6 +13,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
+	knowledge "github.com/hecaton-dev/hecaton/services/knowledge/app"
 	registry "github.com/hecaton-dev/hecaton/services/node-registry/app"
 )
 
@@ -63,6 +64,7 @@ func commands() []command {
 		{"gateway", "", "run one gateway alone", alone(gateway.Program)},
 		{"node-registry", "", "run one node-registry alone", alone(registry.Program)},
 		{"agent-orchestrator", "", "run one agent-orchestrator alone", alone(orchestrator.Program)},
+		{"knowledge", "", "run one knowledge service alone", alone(knowledge.Program)},
 		{"healthcheck", "", "fail unless a service on this machine is ready", healthcheck},
 		{"version", "", "say which build this is", printVersion},
 	}

@@ -38,6 +38,13 @@ func summary(c *embedded.Cluster, cfg upConfig, temporary string) string {
 		}
 		row(name, o)
 	}
+	for i, k := range c.Knowledge {
+		name := "knowledge"
+		if len(c.Knowledge) > 1 {
+			name = fmt.Sprintf("knowledge %d", i)
+		}
+		row(name, k)
+	}
 	fmt.Fprintf(&b, "  %-20s %s\n", "NATS", server(c.NATSURL, cfg.NATSURL == ""))
 	fmt.Fprintf(&b, "  %-20s %s\n", "Redis", server(c.RedisURL, cfg.RedisURL == ""))
 	if temporary != "" {

@@ -16,6 +16,7 @@ import (
 	orchestrator "github.com/hecaton-dev/hecaton/services/agent-orchestrator/app"
 	gateway "github.com/hecaton-dev/hecaton/services/gateway/app"
 	"github.com/hecaton-dev/hecaton/services/hecaton/embedded"
+	knowledge "github.com/hecaton-dev/hecaton/services/knowledge/app"
 )
 
 // upConfig is what a cluster in one process can be told.
@@ -42,6 +43,13 @@ type upConfig struct {
 	OpenAIKey    config.Secret `conf:"openai-api-key" env:"OPENAI_API_KEY" help:"key of the endpoint"`
 	OpenAIModel  string        `conf:"openai-model" env:"OPENAI_MODEL" help:"model of requests that name none"`
 	OpenAIWindow int           `conf:"openai-context-window" env:"OPENAI_CONTEXT_WINDOW" help:"that model's window in tokens; 0 asks the table of known models"`
+
+	Embeddings     string        `conf:"embeddings" env:"EMBEDDINGS" help:"what makes vectors of documents: openai, or offline for a small embedder of this process; offline where neither an endpoint, a key nor a model of embeddings is given"`
+	EmbeddingModel string        `conf:"embedding-model" env:"EMBEDDING_MODEL" help:"model of the embeddings; text-embedding-3-small where empty"`
+	EmbeddingURL   string        `conf:"embedding-base-url" env:"EMBEDDING_BASE_URL" help:"OpenAI-compatible endpoint of the embeddings; that of the model where empty"`
+	EmbeddingKey   config.Secret `conf:"embedding-api-key" env:"EMBEDDING_API_KEY" help:"key of that endpoint; that of the model where both are empty"`
+	Knowledge      int           `conf:"knowledge-services" default:"1" help:"how many knowledge services"`
+	TikaURL        string        `conf:"tika-url" env:"TIKA_URL" help:"Apache Tika server that reads doc, xls, ppt and scanned documents, such as http://127.0.0.1:9998; empty for none"`
 
 	UserAddresses []string `conf:"user-addresses-allow" env:"USER_ADDRESSES_ALLOW" help:"hosts, IP addresses and networks (10.1.0.0/16) that users may name although they are private or http; in trusted mode all are allowed"`
 	MCPStdio      bool     `conf:"mcp-stdio" env:"MCP_STDIO" help:"let users run MCP servers as programs on this machine: everybody who may call the gateways can then run any program as you"`
@@ -72,6 +80,12 @@ func (c upConfig) Validate() error {
 		}
 	default:
 		problems = append(problems, fmt.Errorf("--llm is %q, must be openai or offline", c.LLM))
+	}
+	if c.Knowledge < 1 {
+		problems = append(problems, errors.New("--knowledge-services must be at least 1"))
+	}
+	if k := c.Embeddings; k != "" && k != knowledge.EmbeddingsOpenAI && k != knowledge.EmbeddingsOffline {
+		problems = append(problems, fmt.Errorf("--embeddings is %q, must be openai or offline", k))
 	}
 	for flag, port := range map[string]int{"http": c.HTTPPort, "grpc": c.GRPCPort, "admin": c.AdminPort} {
 		if port < 0 || port+c.Gateways-1 > 65535 {
@@ -196,7 +210,9 @@ func wait(ctx context.Context, e Env, cluster *embedded.Cluster) {
 func (c upConfig) options(e Env) embedded.Options {
 	o := embedded.Options{
 		Gateways: c.Gateways, Host: c.Host, Ports: embedded.Ports{HTTP: c.HTTPPort, GRPC: c.GRPCPort, Admin: c.AdminPort},
-		Orchestrators: c.Orchestrators, DataDir: c.DataDir, StorageURL: c.StorageURL, Model: c.model(),
+		Orchestrators: c.Orchestrators, Knowledge: c.Knowledge, TikaURL: c.TikaURL,
+		Embeddings: knowledge.Embeddings{Kind: c.Embeddings, Model: c.EmbeddingModel, BaseURL: c.EmbeddingURL, Key: c.EmbeddingKey},
+		DataDir:    c.DataDir, StorageURL: c.StorageURL, Model: c.model(),
 		NATSURL: c.NATSURL, RedisURL: c.RedisURL, MCPStdio: c.MCPStdio, Auth: c.Auth, Pages: c.Pages, Services: c.Services, Trace: c.Trace,
 		Version: e.build(), Logger: e.logger(c.Log),
 		Gateway:      func(_ int, g *gateway.Config) { g.Limits = c.Limits },
@@ -204,6 +220,9 @@ func (c upConfig) options(e Env) embedded.Options {
 	}
 	if c.GRPCPort != 0 {
 		o.RegistryPorts = embedded.Ports{GRPC: c.usual(9090), Admin: c.usual(9190)}
+		if c.Knowledge == 1 {
+			o.KnowledgePorts = embedded.Ports{GRPC: c.usual(9092), Admin: c.usual(9192)}
+		}
 		if c.Orchestrators == 1 {
 			o.OrchestratorPorts = embedded.Ports{GRPC: c.usual(9091), Admin: c.usual(9191)}
 		}

@@ -694,6 +694,8 @@ type InvokeRequest struct {
 	// Whether an answer that breaks off may be replaced by another one, as Text.replaces says. Otherwise only text that
 	// continues what was sent is sent, and the run ends with an error where the model says something else.
 	Replaces bool `protobuf:"varint,12,opt,name=replaces,proto3" json:"replaces,omitempty"`
+	// The user's knowledge bases in which the agent may look things up (docs/knowledge.md).
+	KnowledgeBaseIds []string `protobuf:"bytes,16,rep,name=knowledge_base_ids,json=knowledgeBaseIds,proto3" json:"knowledge_base_ids,omitempty"`
 	// Which skills the agent is given (docs/skills.md). Absent: those that the message triggers.
 	Skills        *SkillSelection `protobuf:"bytes,13,opt,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -812,6 +814,13 @@ func (x *InvokeRequest) GetReplaces() bool {
 		return x.Replaces
 	}
 	return false
+}
+
+func (x *InvokeRequest) GetKnowledgeBaseIds() []string {
+	if x != nil {
+		return x.KnowledgeBaseIds
+	}
+	return nil
 }
 
 func (x *InvokeRequest) GetSkills() *SkillSelection {
@@ -2389,7 +2398,7 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\tR\acontent\"X\n" +
 	"\rInterruptRule\x12\x18\n" +
 	"\aenabled\x18\x01 \x01(\bR\aenabled\x12-\n" +
-	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\xde\x06\n" +
+	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\x8c\a\n" +
 	"\rInvokeRequest\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x123\n" +
 	"\x05model\x18\x02 \x01(\v2\x1d.hecaton.agent.v1.ModelConfigR\x05model\x12\x1d\n" +
@@ -2404,7 +2413,8 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\tmax_steps\x18\n" +
 	" \x01(\x05R\bmaxSteps\x12'\n" +
 	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x12\x1a\n" +
-	"\breplaces\x18\f \x01(\bR\breplaces\x128\n" +
+	"\breplaces\x18\f \x01(\bR\breplaces\x12,\n" +
+	"\x12knowledge_base_ids\x18\x10 \x03(\tR\x10knowledgeBaseIds\x128\n" +
 	"\x06skills\x18\r \x01(\v2 .hecaton.agent.v1.SkillSelectionR\x06skills\x1ag\n" +
 	"\x18ToolInterruptConfigEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +

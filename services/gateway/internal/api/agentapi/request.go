@@ -22,6 +22,7 @@ func invokeRequest(body []byte) (*agentv1.InvokeRequest, error) {
 	req := &agentv1.InvokeRequest{
 		Message: b.Message, SessionId: b.SessionID, Mode: b.Mode, ChatHistory: history(b.ChatHistory),
 		PreferredNodeId: b.PreferredNodeID, MaxSteps: b.MaxSteps, Replaces: b.Replaces,
+		KnowledgeBaseIds: b.KnowledgeBases,
 	}
 	var required, steps error
 	if b.Message == "" {

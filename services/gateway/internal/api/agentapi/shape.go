@@ -20,6 +20,7 @@ type invokeBody struct {
 	MaxSteps        int32          `json:"max_steps"`
 	Interrupts      jsonrpc.Object `json:"tool_interrupt_config"`
 	Replaces        bool           `json:"replaces"`
+	KnowledgeBases  []string       `json:"knowledge_base_ids"`
 
 	Skills json.RawMessage `json:"skills"` // an object, or a list of names
 }

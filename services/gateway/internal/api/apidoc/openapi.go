@@ -16,18 +16,26 @@ import (
 //go:embed gateway.swagger.json
 var patch []byte
 
+// bases is another one, of knowledge bases.
+//
+//go:embed knowledge.swagger.json
+var bases []byte
+
 // OpenAPI returns the description of everything that a gateway serves.
 func OpenAPI() ([]byte, error) {
 	// Errors are problems here, wherever they come from.
 	generated := bytes.ReplaceAll(proto.OpenAPI, []byte("#/definitions/rpcStatus"), []byte("#/definitions/Problem"))
-	var doc, change map[string]any
+	var doc map[string]any
 	if err := json.Unmarshal(generated, &doc); err != nil {
 		return nil, fmt.Errorf("OpenAPI of the protos: %w", err)
 	}
-	if err := json.Unmarshal(patch, &change); err != nil {
-		return nil, fmt.Errorf("OpenAPI by hand: %w", err)
+	for _, written := range [][]byte{patch, bases} {
+		var change map[string]any
+		if err := json.Unmarshal(written, &change); err != nil {
+			return nil, fmt.Errorf("OpenAPI by hand: %w", err)
+		}
+		merge(doc, change)
 	}
-	merge(doc, change)
 	guarded(doc)
 	prune(doc)
 	return json.MarshalIndent(doc, "", "  ")

@@ -1,0 +1,2 @@
+// Package announce tells a user's web clients what becomes of documents.
+package announce
