@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hecaton-dev/hecaton/pkg/model/modeltest"
+	"github.com/hecaton-dev/hecaton/services/e2e/cluster"
 )
 
 // chosen are the ids of the nodes that an interrupt asks to choose from.
@@ -123,6 +124,31 @@ func TestWhichNode(t *testing.T) {
 			p.invoke(1, "Click.", object{"session_id": session}).Complete("stop")
 			other.Silent()
 			p.ledger.Once(t, 1)
+		},
+		"a binding changed between two calls sends the second one to the new node": func(t *testing.T, w *fixture) {
+			p := w.person(t)
+			p.node(0, "bound", "click")
+			session := "session-of-" + p.name
+			rebound := make(chan struct{})
+			p.model(clicks(1), modeltest.Say().Wait(rebound).Then(clicks(2)), clicks(3), modeltest.Say("Done."))
+			run := p.invoke(1, "Click.", object{"session_id": session})
+			if e := run.Until("tool_call_result"); e.Result != "1" {
+				t.Error(e.Data)
+			}
+			other := &cluster.Ledger{}
+			p.bare(1, "other", "click").Serve(other.See)
+			if r := p.post(0, "/api/node/bind", object{"session_id": session, "node_id": "other"}); r.Status != 200 {
+				t.Fatal(r.Raw)
+			}
+			close(rebound)
+			for _, want := range []string{"2", "3"} {
+				if e := run.Until("tool_call_result"); e.Result != want {
+					t.Error(e.Data)
+				}
+			}
+			run.Complete("stop")
+			p.ledger.Once(t, 1)
+			other.Once(t, 2, 3)
 		},
 		"a binding changed between question and answer stops the call": func(t *testing.T, w *fixture) {
 			p := w.person(t)

@@ -53,7 +53,7 @@ func (g gate) review(ctx context.Context, calls []proposed) (review, error) {
 		if found.failed[i] = checkCall(p.conv.tools, p.call, t); found.failed[i] != nil {
 			continue
 		}
-		d, err := g.decide(ctx, policy, p.call, t)
+		d, err := g.decide(ctx, policy, p.call, t, len(calls) == 1)
 		found.decisions[i], found.asks[i] = d, d.Verdict == approval.Ask
 		var choice *tool.Selection
 		switch {
@@ -96,8 +96,8 @@ func (g gate) policy() (approval.Policy, error) {
 
 // decide finds out where a call would run, on which node or from which source, and says whether it runs, asks or is refused.
 // For a call that is refused no node is looked up. The error is why the call can run nowhere yet, or not at all; the decision
-// then holds for any place.
-func (g gate) decide(ctx context.Context, policy approval.Policy, c *store.Call, t tool.Tool) (approval.Decision, error) {
+// then holds for any place. A place that is recalled will do if the call can then start at once.
+func (g gate) decide(ctx context.Context, policy approval.Policy, c *store.Call, t tool.Tool, recall bool) (approval.Decision, error) {
 	spec := t.Spec()
 	d := policy.Decide(spec, tool.Place{})
 	placed, ok := t.(tool.Placed)
@@ -105,12 +105,36 @@ func (g gate) decide(ctx context.Context, policy approval.Policy, c *store.Call,
 		c.Node, c.NodeMark = "", sourceMark(spec)
 		return g.pin(ctx, d, spec, tool.Place{}), nil
 	}
+	if recall {
+		if d, ok := recalled(policy, placed, c); ok {
+			return d, nil
+		}
+	}
 	at, err := placed.Place(ctx)
 	c.Node, c.NodeMark = at.Node, at.Mark
 	if err != nil {
 		return d, err
 	}
 	return g.pin(ctx, policy.Decide(spec, at), spec, at), nil
+}
+
+// recalled decides about a call where the run's last call was placed, without a look: the call itself looks before it is sent.
+// ok is false where that place is not known, or where more is to be done about the call than to run it.
+func recalled(policy approval.Policy, t tool.Placed, c *store.Call) (d approval.Decision, ok bool) {
+	r, ok := t.(tool.Recalling)
+	if !ok {
+		return d, false
+	}
+	at, ok := r.Recall()
+	if !ok {
+		return d, false
+	}
+	if d = policy.Decide(t.Spec(), at); d.Verdict != approval.Run || d.Pin {
+		return d, false
+	}
+	r.Rely(c.ID)
+	c.Node, c.NodeMark = at.Node, at.Mark
+	return d, true
 }
 
 // pin keeps what the decision rests on.

@@ -109,6 +109,17 @@ type Placed interface {
 	Place(ctx context.Context) (Place, error)
 }
 
+// Recalling is a tool that is Placed, and knows without a look where the run's last call was placed.
+type Recalling interface {
+	Placed
+	// Recall returns that place, if it is likely to be where a call would run now. Nobody is asked about a place that was
+	// only recalled.
+	Recall() (at Place, known bool)
+	// Rely says that a call was placed so. It looks before it is sent, as all calls do, and if it would run elsewhere it fails
+	// with a *Moved; then nothing is recalled before the next Place.
+	Rely(callID string)
+}
+
 // Prepared is a tool whose calls begin with something that takes time and has no effect.
 type Prepared interface {
 	Tool
@@ -133,8 +144,8 @@ func (p Place) Device() string {
 	return p.Mark
 }
 
-// Moved is the failure of an approved call whose node has another connection than the one that was shown: it was not
-// delivered, and may be asked about again.
+// Moved is the failure of a call that has to be decided about again: an approved one whose node has another connection than
+// the one that was shown, or one that was placed as Recall said and would run elsewhere. It was not delivered.
 type Moved struct{ Failure }
 
 // Unwrap returns the failure, which is what it is where nobody can be asked.

@@ -106,6 +106,8 @@ type runTools struct {
 
 	// stale says that listing the tools now would give others.
 	stale atomic.Bool
+
+	memory memory
 }
 
 func (k *runTools) isStale() bool { return k.stale.Load() && time.Since(k.listed) >= k.patience.relist }

@@ -3,6 +3,7 @@ package connector
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,8 +24,8 @@ type nodeTool struct {
 }
 
 var (
-	_ tool.Placed   = (*nodeTool)(nil)
-	_ tool.Prepared = (*nodeTool)(nil)
+	_ tool.Recalling = (*nodeTool)(nil)
+	_ tool.Prepared  = (*nodeTool)(nil)
 )
 
 // Spec implements [tool.Tool].
@@ -40,7 +41,8 @@ func (t *nodeTool) Place(ctx context.Context) (tool.Place, error) {
 		t.stale.Store(true)
 		return tool.Place{}, away(n)
 	}
-	return tool.Place{Node: n.GetInfo().GetNodeId(), Mark: mark(n)}, nil
+	t.memory.note(n)
+	return placeOf(n), nil
 }
 
 // Call implements [tool.Tool]. If in.Node is empty, it goes to the session's node. It names the connection at which the node
@@ -91,26 +93,41 @@ func (t *nodeTool) callAt(ctx context.Context, in tool.Invocation, n *nodev1.Nod
 }
 
 // confirm returns the node to call: the one that was decided on, as long as the session still uses it, it is the same
-// device, and, if a person decided, the same connection. If only the connection is another, the error is a *tool.Moved.
+// device, and, if a person decided, the same connection. If only the connection is another, or the node was only recalled,
+// the error is a *tool.Moved.
 func (t *nodeTool) confirm(ctx context.Context, in tool.Invocation) (*nodev1.Node, error) {
+	n, elsewhere, err := t.check(ctx, in)
+	recalled := t.memory.looked(in.CallID)
+	switch {
+	case err == nil:
+		t.memory.note(n)
+	case recalled && elsewhere:
+		return nil, t.memory.moved(err)
+	}
+	return n, err
+}
+
+// check is confirm, whatever was recalled. elsewhere says that the call would run somewhere else.
+func (t *nodeTool) check(ctx context.Context, in tool.Invocation) (n *nodev1.Node, elsewhere bool, err error) {
 	same := func(n *nodev1.Node) bool {
 		return in.Node == "" || n.GetInfo().GetNodeId() != in.Node || in.NodeMark == "" || sameDevice(n, in.NodeMark)
 	}
-	n, err := t.locate(ctx, same)
+	n, err = t.locate(ctx, same)
 	if err != nil {
-		return nil, err
+		var choice *tool.Selection
+		return nil, errors.As(err, &choice), err
 	}
 	switch {
 	case in.Node != "" && n.GetInfo().GetNodeId() != in.Node:
-		return nil, unsent("", fmt.Sprintf("this conversation is bound to another node now: the call was meant for %q, and %s was not called", in.Node, describe(n)))
+		return nil, true, unsent("", fmt.Sprintf("this conversation is bound to another node now: the call was meant for %q, and %s was not called", in.Node, describe(n)))
 	case !n.GetIsConnected():
 		t.stale.Store(true)
-		return nil, away(n)
+		return nil, false, away(n)
 	case !same(n):
-		return nil, unsent("", fmt.Sprintf("another device answers to the id %q now; it was not called", in.Node))
+		return nil, true, unsent("", fmt.Sprintf("another device answers to the id %q now; it was not called", in.Node))
 	case in.Approved && in.Node != "" && in.NodeMark != mark(n):
-		return nil, &tool.Moved{Failure: *unsent(errs.NodeNotConnected,
+		return nil, false, &tool.Moved{Failure: *unsent(errs.NodeNotConnected,
 			fmt.Sprintf("%s has connected again since this call was approved, and may be another device that claims to be the same", describe(n)))}
 	}
-	return n, nil
+	return n, false, nil
 }
