@@ -9,10 +9,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// Sizes of the WebSocket library's own buffers. A frame that is larger than the reader's goes past it, straight into a
-// pooled buffer; the writer's only ever holds a frame's header, since the wire below gathers.
+// Sizes of the WebSocket library's own buffers, which only ever hold a frame's header: the wire below reads ahead, and gathers.
 const (
-	readerSize = 256
+	readerSize = 32
 	writerSize = 16
 )
 
@@ -51,10 +50,15 @@ func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var ahead []byte
+	if below, ok := nc.(interface{ Rest() (net.Conn, []byte) }); ok {
+		nc, ahead = below.Rest()
+	}
 	h.wire = newWire(nc, h.cfg.WriteTimeout)
 	if n := rw.Reader.Buffered(); n > 0 { // a client may send its first frames with the handshake
 		early, _ := rw.Reader.Peek(n)
 		h.wire.early = bytes.Clone(early)
 	}
+	h.wire.early = append(h.wire.early, ahead...)
 	return h.wire, bufio.NewReadWriter(bufio.NewReaderSize(h.wire, readerSize), bufio.NewWriterSize(h.wire, writerSize)), nil
 }

@@ -4,6 +4,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/inbox"
 )
 
 // corkLimit is how many bytes are gathered at most before they are written.
@@ -17,8 +19,9 @@ var corks = sync.Pool{New: func() any { b := make([]byte, 0, corkLimit); return 
 type wire struct {
 	net.Conn
 	timeout time.Duration
-	direct  *direct // nil where the socket cannot be written to without waiting
-	early   []byte  // came with the handshake; read before the socket, by the reader only
+	direct  *direct      // nil where the socket cannot be written to without waiting
+	early   []byte       // came with the handshake; read before the socket, by the reader only
+	in      *inbox.Inbox // the reader's; nil where there is no socket
 
 	mu    sync.Mutex
 	cork  *[]byte   // borrowed from corks while corked, else nil
@@ -26,7 +29,8 @@ type wire struct {
 }
 
 func newWire(socket net.Conn, timeout time.Duration) *wire {
-	return &wire{Conn: socket, timeout: timeout, direct: newDirect(socket)}
+	in, _ := inbox.New(socket) // fails where there is no socket
+	return &wire{Conn: socket, timeout: timeout, direct: newDirect(socket), in: in}
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -37,7 +41,10 @@ func (w *wire) Read(p []byte) (int, error) {
 		}
 		return n, nil
 	}
-	return w.Conn.Read(p)
+	if w.in == nil {
+		return w.Conn.Read(p)
+	}
+	return w.in.Read(p)
 }
 
 // Write gathers or writes p. The WebSocket library calls it under its own lock; the mutex is for uncork.
