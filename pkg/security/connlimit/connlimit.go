@@ -227,7 +227,7 @@ type contextKey struct{}
 
 // Context is for [http.Server.ConnContext]: it lets [Known] find the connection of a request.
 func Context(ctx context.Context, c net.Conn) context.Context {
-	if conn, ok := c.(*Conn); ok {
+	if conn, ok := c.(interface{ Known() }); ok { // a *Conn, or what holds one
 		return context.WithValue(ctx, contextKey{}, conn)
 	}
 	return ctx
@@ -235,7 +235,7 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 
 // Known is [Conn.Known] for the connection on which a request came.
 func Known(ctx context.Context) {
-	if c, ok := ctx.Value(contextKey{}).(*Conn); ok {
+	if c, ok := ctx.Value(contextKey{}).(interface{ Known() }); ok {
 		c.Known()
 	}
 }

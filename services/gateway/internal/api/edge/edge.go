@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/http1"
 )
 
 // Routes is a part of the public side: a dialect or a REST API.
@@ -18,11 +19,12 @@ type Routes interface {
 
 // Server is the public listener.
 type Server struct {
-	http http.Server
-	tcp  *net.TCPListener
-	ln   net.Listener // tcp, with limit
-	new  newcomers
-	log  *slog.Logger
+	http  http.Server
+	front *http1.Server // before http
+	tcp   *net.TCPListener
+	ln    net.Listener // tcp, with limit
+	new   newcomers
+	log   *slog.Logger
 	// limit is for connections whose client is not known yet.
 	limit *connlimit.Limit
 }
@@ -80,6 +82,9 @@ func (s *Server) Listen(ctx context.Context) error {
 	}
 	s.tcp = ln.(*net.TCPListener)
 	s.ln = s.limit.Listen(ln)
+	if s.front, err = http1.New(&s.http); err != nil {
+		return errors.Join(err, ln.Close())
+	}
 	return nil
 }
 
@@ -88,7 +93,7 @@ func (s *Server) Addr() string { return s.ln.Addr().String() }
 
 // Serve answers until Shutdown.
 func (s *Server) Serve(context.Context) error {
-	if err := s.http.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.front.Serve(s.ln); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
@@ -98,11 +103,7 @@ func (s *Server) Serve(context.Context) error {
 // cuts them off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.new.last(ctx, s.tcp)
-	err := s.http.Shutdown(ctx)
-	if err != nil {
-		return errors.Join(err, s.http.Close())
-	}
-	return nil
+	return s.front.Shutdown(ctx)
 }
 
 // recovered ends a request whose handler panicked, and nothing else.
