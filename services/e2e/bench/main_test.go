@@ -276,6 +276,7 @@ func TestOptions(t *testing.T) {
 		"-only=agent streams":   {0, 0, true, 0, 0},
 		"-only=mcp":             {3, 0, false, 0, 10_000},
 		"-only=mcp, 200 B, c=1": {1, 0, false, 0, 0},
+		"-only=mcp streams":     {0, 0, false, 0, 10_000},
 	} {
 		var split []string
 		if args != "" {

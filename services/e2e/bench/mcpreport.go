@@ -45,6 +45,22 @@ type mcpReport struct {
 }
 
 func (m *mcpReport) write(w io.Writer) {
+	if m.List.P50 > 0 {
+		m.writeCalls(w)
+	}
+	t := load.Table{{fmt.Sprintf("%d streams of changes at one pod, per stream", m.Streams), "RSS ", "Go heap", "stacks"}}
+	for _, row := range []struct {
+		name string
+		memory
+	}{{"when quiet", m.Quiet}, {"after a garbage collection", m.Collected}} {
+		rss := fmt.Sprintf("%s (≤ %s)%s", kib(row.RSS), kib(maxStreamBytes), mark(row.RSS <= maxStreamBytes))
+		t = append(t, []string{row.name, rss, kib(row.Heap), kib(row.Stacks)})
+	}
+	_ = t.Write(w, "")
+	_, _ = fmt.Fprintln(w)
+}
+
+func (m *mcpReport) writeCalls(w io.Writer) {
 	var cpu time.Duration
 	for _, used := range m.ListCPU {
 		cpu += used
@@ -59,16 +75,6 @@ func (m *mcpReport) write(w io.Writer) {
 	}
 	_ = t.Write(w, "")
 	_, _ = fmt.Fprintln(w)
-	t = load.Table{{fmt.Sprintf("%d streams of changes at one pod, per stream", m.Streams), "RSS ", "Go heap", "stacks"}}
-	for _, row := range []struct {
-		name string
-		memory
-	}{{"when quiet", m.Quiet}, {"after a garbage collection", m.Collected}} {
-		rss := fmt.Sprintf("%s (≤ %s)%s", kib(row.RSS), kib(maxStreamBytes), mark(row.RSS <= maxStreamBytes))
-		t = append(t, []string{row.name, rss, kib(row.Heap), kib(row.Stacks)})
-	}
-	_ = t.Write(w, "")
-	_, _ = fmt.Fprintln(w)
 }
 
 // measureMCP measures what clients of MCP do besides calls.
@@ -78,11 +84,13 @@ func (c *cluster) measureMCP(ctx context.Context, o options) (r mcpReport, err e
 		return r, err
 	}
 	defer func() { err = errors.Join(err, f.end()) }()
-	if err := c.measureLists(ctx, o, f, &r); err != nil {
-		return r, fmt.Errorf("tools/list: %w", err)
-	}
-	if err := c.measureChanges(ctx, o.MCP, f, &r); err != nil {
-		return r, fmt.Errorf("changes: %w", err)
+	if o.MCP.Lists > 0 {
+		if err := c.measureLists(ctx, o, f, &r); err != nil {
+			return r, fmt.Errorf("tools/list: %w", err)
+		}
+		if err := c.measureChanges(ctx, o.MCP, f, &r); err != nil {
+			return r, fmt.Errorf("changes: %w", err)
+		}
 	}
 	if err := c.measureListeners(ctx, o, &r); err != nil {
 		return r, fmt.Errorf("streams: %w", err)

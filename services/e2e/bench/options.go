@@ -69,6 +69,9 @@ type floodOptions struct {
 	Offered int
 }
 
+// partMCPStreams is the memory of MCP clients' streams, and nothing else of them.
+const partMCPStreams = "mcp streams"
+
 // partScale is the part that is measured only where it is asked for, or tasted.
 const partScale = "scale"
 
@@ -127,7 +130,7 @@ func parse(args []string, help io.Writer) (options, error) {
 	shards := flags.Int("shards", 1, "how many masters the Redis Cluster of scale has; 1 is one Redis")
 	hold := flags.Duration("hold", 0, "how long scale makes calls, and at most how long each of its other parts lasts (default a minute)")
 	rate := flags.Float64("rate", 0, "how many calls a second scale makes (default 200)")
-	only := flags.String("only", "", `measure one group of columns, such as "unary", or one column, such as "unary, 200 B, c=64", and nothing else; or "calls", which is all of these; or "mcp", which is that group and all else of MCP clients; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
+	only := flags.String("only", "", `measure one group of columns, such as "unary", or one column, such as "unary, 200 B, c=64", and nothing else; or "calls", which is all of these; or "mcp", which is that group and all else of MCP clients, or "mcp streams"; or "idle"; or "flood"; or "scale"; or "agent", or one part of that, such as "agent streams"`)
 	out := flags.String("json", "", "`file` for all figures")
 	profiles := flags.String("profile", "", "`directory` for CPU and heap profiles of the pods")
 	level := slog.LevelError // with ten thousand connections a warning seldom comes alone
@@ -183,6 +186,10 @@ func (o *options) keep(only string) error {
 	}
 	switch only {
 	case "":
+		return nil
+	case partMCPStreams:
+		o.Points, o.IdleNodes, o.Scale, o.Agents = nil, 0, scaleOptions{}, agentOptions{}
+		o.MCP = mcpOptions{Streams: mcp.Streams, Settle: mcp.Settle}
 		return nil
 	case "flood":
 		*o = options{Flood: flood, JSON: o.JSON, Level: o.Level}

@@ -1,18 +1,15 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"net/http"
-	"time"
+	"slices"
 
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
-	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
 )
-
-// A stream of notifications ends when its client closes it, when its token is over, and when the pod drains: then the client
-// opens it again, and comes to another pod.
 
 // listen answers subscriptions/listen.
 func (a *API) listen(ctx context.Context, q *query) {
@@ -26,27 +23,21 @@ func (a *API) listen(ctx context.Context, q *query) {
 		q.fail(wire.MissingCapability(tasksCapability))
 		return
 	}
-	place, err := a.Limits.Stream(ctx, q.from.User)
+	agreed := a.agree(&q.from, wanted)
+	s, err := a.open(ctx, &q.from, agreed, q.revocable)
 	if err != nil {
 		q.fail(&wire.Error{Code: codeLimited, Message: err.Error(), Status: http.StatusTooManyRequests})
 		return
 	}
-	defer place.Leave()
-	leave, left := a.Streams.Enter(false)
-	defer left()
-	agreed := a.agree(&q.from, wanted)
-	news, stop := a.hear(ctx, &q.from, agreed)
-	defer stop()
-	meta := append(append([]byte(`"_meta":{"`+wire.MetaSubscriptionID+`":`), q.msg.ID...), '}')
-	follow := a.watchTasks(q, watched)
+	s.out, s.meta = q.out, append(append([]byte(`"_meta":{"`+wire.MetaSubscriptionID+`":`), q.msg.ID...), '}')
 	if watched != nil {
-		agreed.tasks = follow.list()
+		s.watch = a.watchTasks(q, watched)
+		agreed.tasks = s.watch.list()
 	}
-	q.out.event(notification("notifications/subscriptions/acknowledged", append(append(meta, `,"notifications":`...), agreed.json()...)))
-	defer follow.start(ctx, meta)()
-	if a.follow(ctx, q.out, q.from.Ends, leave, news, meta) {
-		q.result(resultMeta(`"` + wire.MetaSubscriptionID + `":` + string(q.msg.ID)))
-	}
+	s.last = bytes.Join(q.frame(resultMeta(`"`+wire.MetaSubscriptionID+`":`+string(q.msg.ID))), nil)
+	q.out.event(notification("notifications/subscriptions/acknowledged", slices.Concat(s.meta, []byte(`,"notifications":`), agreed.json())))
+	q.goesOn = true
+	s.serve(ctx)
 }
 
 // get serves the stream of a session.
@@ -73,64 +64,12 @@ func (a *API) get(w http.ResponseWriter, r *http.Request, id auth.Identity) erro
 		gone(w, nil)
 		return nil
 	}
-	return a.stream(w, r, &from)
-}
-
-func (a *API) stream(w http.ResponseWriter, r *http.Request, from *catalogue.Request) error {
-	place, err := a.Limits.Stream(r.Context(), from.User)
+	s, err := a.open(r.Context(), &from, a.everything(&from), id.OnRevoked)
 	if err != nil {
 		return err
 	}
-	defer place.Leave()
-	leave, left := a.Streams.Enter(false)
-	defer left()
-	news, stop := a.hear(r.Context(), from, a.everything(from))
-	defer stop()
-	out := newReply(w, false)
-	out.comment()
-	a.follow(r.Context(), out, from.Ends, leave, news, nil)
-	out.end()
+	s.out = newReply(w, false)
+	s.out.comment()
+	s.serve(r.Context())
 	return nil
-}
-
-// follow sends news after each change, with meta as its params where that is not nil. It returns true where the server ends the stream,
-// and false where its client did.
-func (a *API) follow(
-	ctx context.Context, out *reply, ends time.Time, leave <-chan struct{}, news news, meta []byte,
-) bool {
-	beat := time.NewTicker(a.Heartbeat)
-	defer beat.Stop()
-	var over <-chan time.Time
-	if !ends.IsZero() {
-		timer := time.NewTimer(time.Until(ends))
-		defer timer.Stop()
-		over = timer.C
-	}
-	for {
-		select {
-		case <-news.devices:
-			out.event(notification("notifications/tools/list_changed", meta))
-		case <-news.services:
-			out.event(notification("notifications/tools/list_changed", meta))
-		case <-news.prompts:
-			out.event(notification("notifications/prompts/list_changed", meta))
-		case <-beat.C:
-			out.comment()
-		case <-leave:
-			return true
-		case <-over:
-			return true
-		case <-ctx.Done():
-			return false
-		}
-	}
-}
-
-// notification is one with these members as its params; nil for none.
-func notification(method string, params []byte) []byte {
-	b := append(append([]byte(`{"jsonrpc":"2.0","method":"`), method...), '"')
-	if params != nil {
-		b = append(append(append(b, `,"params":{`...), params...), '}')
-	}
-	return append(b, '}')
 }

@@ -24,6 +24,7 @@ type exchange struct {
 	version string
 	session *session.Session // nil in the stateless revisions
 	out     *reply
+	goesOn  bool // the reply is a stream's now
 	// owner is what tells the client's token from others of its user, and revocable calls a function once it is revoked.
 	owner     string
 	revocable func(end func()) (stop func())
@@ -99,7 +100,9 @@ func (x *exchange) newer(w http.ResponseWriter, m *wire.Message) {
 		return
 	}
 	x.serve(x.r.Context(), m) // its end is the client's cancel
-	x.out.end()
+	if !x.goesOn {
+		x.out.end()
+	}
 }
 
 // older serves what a session sends.
