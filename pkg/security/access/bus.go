@@ -30,7 +30,7 @@ func (s Service) Bus() Bus {
 		events := []string{"hecaton.event.node.*"}
 		return Bus{Publish: events, Subscribe: events}
 	case AgentOrchestrator:
-		own := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*", "hecaton.saved.*"}
+		own := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*", "hecaton.saved.*", "hecaton.follows"}
 		return Bus{Publish: append([]string{"hecaton.revoked.*", "hecaton.approvals.*"}, own...), Subscribe: own}
 	case Knowledge:
 		return Bus{Publish: []string{"hecaton.web.*"}, Subscribe: []string{inbox}}

@@ -30,7 +30,7 @@ var (
 			bus.ReplyPrefix(gateway) + "1z", bus.IntakePrefix(gateway) + "7", bus.PeerSubject(gateway), "_INBOX_gateway.a.b",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana")},
-		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.CancelSubject("ana", "s"), bus.RevokedSubject("t"), bus.SavedSubject("ana")},
+		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.CancelSubject("ana", "s"), bus.RevokedSubject("t"), bus.SavedSubject("ana"), bus.FollowsSubject},
 		access.Knowledge:         {bus.WebSubject("ana")},
 	}
 	hears = map[access.Service][]string{
@@ -40,7 +40,7 @@ var (
 			bus.PeerSubject(gateway), bus.NodeEventSubject("ana"), bus.AllNodeEvents, bus.AllRevoked, "_INBOX_gateway.a.*",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana"), bus.AllNodeEvents},
-		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.AllCancels, bus.AllSaved},
+		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.AllCancels, bus.AllSaved, bus.FollowsSubject},
 	}
 	// everybodys are what an attacker tries besides.
 	everybodys = []string{

@@ -104,6 +104,9 @@ func AgentSubject(user ids.UserID, session ids.SessionID) string {
 	return root + "agent." + Token(string(user)) + "." + Token(string(session))
 }
 
+// FollowsSubject tells every orchestrator which sessions another one follows.
+const FollowsSubject = root + "follows"
+
 // CancelSubject tells every orchestrator that the end of a session's run was asked for.
 func CancelSubject(user ids.UserID, session ids.SessionID) string {
 	return cancelPrefix + Token(string(user)) + "." + Token(string(session))

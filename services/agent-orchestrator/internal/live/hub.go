@@ -31,6 +31,9 @@ type Hub struct {
 	log      *slog.Logger
 	out      *outbox // nil where bus is
 	cancels  *nats.Subscription
+	follows  *nats.Subscription
+	interest *interest
+	announce *announcer      // nil where bus is
 	draining context.Context // ended by Drain
 	drain    context.CancelFunc
 
@@ -57,6 +60,7 @@ func New(o Options) (*Hub, error) {
 	b := o.Bus
 	h := &Hub{
 		store: o.Store, bus: b, log: obs.OrDiscard(o.Logger), topics: map[store.Ref]*topic{},
+		interest: newInterest(),
 	}
 	h.draining, h.drain = context.WithCancel(context.Background())
 	if b == nil {
@@ -67,6 +71,12 @@ func New(o Options) (*Hub, error) {
 		return nil, err
 	}
 	h.out = newOutbox(b)
+	if h.follows, err = b.Subscribe(bus.FollowsSubject, h.heardFollows); err != nil {
+		h.out.close()
+		_ = h.cancels.Unsubscribe() // fails only where the connection is closed
+		return nil, err
+	}
+	h.announce = newAnnouncer(h)
 	return h, nil
 }
 
@@ -82,7 +92,7 @@ func (h *Hub) Publish(ref store.Ref, events []*agentv1.Event) {
 	if t := h.topic(ref); t != nil {
 		t.push(events, size)
 	}
-	if h.out != nil {
+	if h.bus != nil && h.interest.wanted(ref) {
 		h.out.put(batch{ref: ref, events: events, size: size})
 	}
 }
@@ -113,6 +123,8 @@ func (h *Hub) Close(ctx context.Context) {
 		return
 	}
 	_ = h.cancels.Unsubscribe() // fails only where the connection is closed
+	_ = h.follows.Unsubscribe()
+	h.announce.close()
 	h.out.close()
 	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
 	defer cancel()

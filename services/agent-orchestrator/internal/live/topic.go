@@ -51,7 +51,9 @@ func (h *Hub) subscribe(t *topic, ref store.Ref) {
 	t.sub, err = h.bus.Subscribe(bus.AgentSubject(ref.User, ref.Session), t.heard)
 	if err != nil { // the connection is closed; the store is still there to read
 		h.log.Warn("the bus is not available; a session is followed through the store", "error", err)
+		return
 	}
+	h.announce.add(ref)
 }
 
 // Leave ends a follower.
