@@ -33,6 +33,9 @@ func WebSubject(user ids.UserID) string { return root + "web." + Token(string(us
 // say), id which one.
 func TopicSubject(kind, id string) string { return root + "topic." + Token(kind) + "." + Token(id) }
 
+// AllTopics matches [TopicSubject] of every id of a kind.
+func AllTopics(kind string) string { return root + "topic." + Token(kind) + ".*" }
+
 // TopicID returns the id of a [TopicSubject]; empty for another subject.
 func TopicID(subject string) string {
 	rest, ok := strings.CutPrefix(subject, root+"topic.")

@@ -29,7 +29,7 @@ func (a *App) clients() (kinds []string) {
 func (a *App) startDialects(context.Context) (err error) {
 	a.dialects, err = dialect.New(dialect.Config{
 		Env: dialect.Env{Auth: a.auth, Limits: a.limits, Router: a.router, Fanout: a.fanout, Logger: a.log},
-		Hub: a.hub, Holder: a.holder, Metrics: a.counts, Draining: a.ready.Draining,
+		Hub: a.hub, Holder: a.holder, Pictures: a.front.pictures, Metrics: a.counts, Draining: a.ready.Draining,
 		Problem: func(w http.ResponseWriter, err error) { edge.NewProblem(err, nil).Write(w) },
 		Conn: conn.Config{
 			MaxFrame: int64(a.cfg.MaxFrame), MaxQueued: int(a.cfg.WriteQueue), WriteTimeout: a.cfg.WriteTimeout,

@@ -19,6 +19,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/names"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/relay"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/tasks"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wishes"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/pictures"
 )
 
 // front is what the front door for MCP clients has running.
@@ -26,12 +28,20 @@ type front struct {
 	relay    *relay.Relay
 	changes  *changes.Feed
 	services *changes.Services // nil where there are no agents
-	consent  *consent.Keeper   // nil where there is no orchestrator, as tasks
+	pictures *pictures.Keeper
+	wishes   *wishes.Book
+	consent  *consent.Keeper // nil where there is no orchestrator, as tasks
 	tasks    *tasks.Book
 }
 
 func (a *App) startMCP(context.Context) (err error) {
 	a.front = front{relay: relay.New(a.bus, a.log), changes: changes.New(a.bus, a.presence, a.log)}
+	if a.front.pictures, err = pictures.New(a.hub, a.bus, a.log); err != nil {
+		return err
+	}
+	if a.front.wishes, err = wishes.New(a.bus, a.log); err != nil {
+		return err
+	}
 	if a.agents != nil {
 		a.front.consent, err = consent.New(consent.Options{
 			Admitter: agentv1.NewApprovalServiceClient(a.agents), Bus: a.bus, AskNewUsers: a.cfg.MCPApprovals == approvalsAlways,
@@ -49,6 +59,8 @@ func (f *front) close() {
 	}
 	f.relay.Close()
 	f.changes.Close()
+	f.pictures.Close()
+	f.wishes.Close()
 	f.consent.Close()
 }
 
@@ -76,6 +88,7 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 	}
 	return mcp.New(mcp.Config{
 		Auth: a.auth, Limits: a.limits, Sources: sources, Files: files, Prompts: prompts, Services: a.front.services, Box: box,
+		Nodes: a.presence, Pictures: a.front.pictures, Wishes: a.front.wishes,
 		Tasks: a.front.tasks, TaskAfter: a.cfg.MCPTaskAfter, Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams,
 		MaxBody:   int64(a.cfg.MaxFrame) + headroom,
 		Heartbeat: a.cfg.MCPHeartbeat, Version: a.version, Logger: a.log,

@@ -4,7 +4,7 @@ package conformance
 
 // Why a scenario does not apply. docs/mcp.md has the same.
 const (
-	noPrompts     = "the suite's prompts would have to be the server's own: it declares no prompts"
+	noPrompts     = "the suite's prompts would have to be the server's own: it has prompts with ?include=agent only, and they are those of the user's servers"
 	noResources   = "the suite's resources would have to be the server's own, which are the user's files, with ?include=agent only"
 	noCompletion  = "the server declares no completions"
 	noLogging     = "the server declares no logging, which the newest revision deprecates"

@@ -164,6 +164,7 @@ func (c *Client) end() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.door.ctx), detachTimeout)
 		defer cancel()
 		c.door.Holder.Detach(ctx, c.node)
+		c.door.Pictures.Forget(c.node)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,10 +25,14 @@ func (c *Client) answer(m codec.Message, b *frame.Buffer) (asked bool) {
 	if m.Answer != b {
 		defer b.Release()
 	}
+	m.Answer.Retain()
+	defer m.Answer.Release()
 	if asked = c.node.Calls.Answer(m.Call, m.Answer); !asked {
 		c.door.Metrics.LateAnswers.Inc()
+		return false
 	}
-	return asked
+	c.door.Pictures.Note(c.node, m.Answer) // once the answer is on its way
+	return true
 }
 
 // note does what a message asks for that ends no call.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/holder"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/pictures"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/held/hub"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/metrics"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/conn"
@@ -18,6 +19,8 @@ type Config struct {
 	Hub     *hub.Hub
 	Holder  *holder.Holder
 	Metrics *metrics.Metrics
+	// Pictures keeps the last one of each node; nil for none.
+	Pictures *pictures.Keeper
 	// Conn is the pod's: kinds of clients may have a smaller limit.
 	Conn conn.Config
 	// Draining reports whether new sockets are refused, because the pod drains.

@@ -18,7 +18,9 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/session"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/tasks"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wishes"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/rest"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/cluster/pictures"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/drain"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/pod/limits"
 )
@@ -34,6 +36,11 @@ type Config struct {
 	Sources []catalogue.Source
 	// Files are those of users' workspaces; nil for none.
 	Files Files
+	// Nodes has the devices, and Pictures their last screenshots.
+	Nodes    Nodes
+	Pictures *pictures.Keeper
+	// Wishes are what sessions have subscribed to.
+	Wishes *wishes.Book
 	// Prompts has the prompts of users' saved MCP servers; nil for none.
 	Prompts *agents.Prompts
 	// Services tells of changes of users' saved services; nil where there are none.

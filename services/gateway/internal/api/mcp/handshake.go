@@ -27,7 +27,7 @@ func serverInfo(version string) []byte {
 func (x *exchange) capabilities() string {
 	more := ""
 	if x.api.Files != nil && agents.Asked(&x.from) {
-		more = `,"resources":{}`
+		more = `,"resources":{"subscribe":true}`
 	}
 	if x.api.Prompts != nil && agents.Asked(&x.from) {
 		more += `,"prompts":{"listChanged":true}`

@@ -60,11 +60,12 @@ func (a *API) get(w http.ResponseWriter, r *http.Request, id auth.Identity) erro
 		refuse(w, bad.Status, bad, nil)
 		return nil
 	}
-	if _, err := a.sealer.Open(from.User, named); err != nil {
+	opened, err := a.sealer.Open(from.User, named)
+	if err != nil {
 		gone(w, nil)
 		return nil
 	}
-	s, err := a.open(r.Context(), &from, a.everything(&from), id.OnRevoked)
+	s, err := a.open(r.Context(), &from, a.everything(&from, opened.Name), id.OnRevoked)
 	if err != nil {
 		return err
 	}

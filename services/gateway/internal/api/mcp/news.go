@@ -2,7 +2,9 @@ package mcp
 
 import (
 	"context"
+	"slices"
 
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/agents"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
@@ -12,18 +14,36 @@ import (
 type topics struct {
 	tools, prompts bool
 	tasks          string // ids of tasks as JSON; empty for none
+	// screens says whether a device's screenshot is one of them, by its URI; nil for none.
+	screens func(uri string) bool
+	uris    []string // what was agreed of screens, in a request that names them
 }
 
-// everything is what a client may be told of.
-func (a *API) everything(from *catalogue.Request) topics {
-	return topics{tools: true, prompts: a.Prompts != nil && agents.Asked(from)}
+// everything is what the stream of a session may tell of.
+func (a *API) everything(from *catalogue.Request, session string) topics {
+	t := topics{tools: true, prompts: a.Prompts != nil && agents.Asked(from)}
+	if a.Files != nil && agents.Asked(from) {
+		t.screens = func(uri string) bool {
+			_, ok := a.subscribable(from, uri)
+			return ok && a.Wishes.Has(session, uri)
+		}
+	}
+	return t
 }
 
 // agree returns what of the wanted notifications the client is told.
 func (a *API) agree(from *catalogue.Request, wanted []byte) topics {
-	t := a.everything(from)
-	t.tools = t.tools && string(wire.Member(wanted, "toolsListChanged")) == "true"
-	t.prompts = t.prompts && string(wire.Member(wanted, "promptsListChanged")) == "true"
+	t := topics{tools: string(wire.Member(wanted, "toolsListChanged")) == "true"}
+	if !agents.Asked(from) {
+		return t
+	}
+	t.prompts = a.Prompts != nil && string(wire.Member(wanted, "promptsListChanged")) == "true"
+	if a.Files == nil {
+		return t
+	}
+	if t.uris = a.screensWanted(from, wire.Member(wanted, "resourceSubscriptions")); len(t.uris) > 0 {
+		t.screens = func(uri string) bool { return slices.Contains(t.uris, uri) }
+	}
 	return t
 }
 
@@ -39,6 +59,13 @@ func (t topics) json() []byte {
 	if t.tasks != "" {
 		b = append(append(append(b, `"taskIds":`...), t.tasks...), ',')
 	}
+	if len(t.uris) > 0 {
+		b = append(b, `"resourceSubscriptions":[`...)
+		for _, uri := range t.uris {
+			b = append(jsonrpc.AppendString(b, uri), ',')
+		}
+		b = append(b[:len(b)-1], "],"...)
+	}
 	if len(b) > 1 {
 		b = b[:len(b)-1]
 	}
@@ -46,7 +73,12 @@ func (t topics) json() []byte {
 }
 
 // news says what has changed; a channel is nil where nobody wants to know.
-type news struct{ devices, services, prompts <-chan struct{} }
+type news struct {
+	devices, services, prompts, screens <-chan struct{}
+
+	// changed returns the URIs of the screenshots that are others, once screens has something in it.
+	changed func() []string
+}
 
 // hear returns the news of a stream until stop is called.
 func (a *API) hear(ctx context.Context, from *catalogue.Request, about topics) (n news, stop func()) {
@@ -63,6 +95,19 @@ func (a *API) hear(ctx context.Context, from *catalogue.Request, about topics) (
 		}
 		if about.prompts {
 			n.prompts = l.Prompts
+		}
+	}
+	if about.screens != nil {
+		l, leave := a.Pictures.Follow(from.User)
+		ends = append(ends, leave)
+		n.screens = l.News
+		n.changed = func() (uris []string) {
+			for _, node := range l.Changed() {
+				if uri := screenURI(node); about.screens(uri) {
+					uris = append(uris, uri)
+				}
+			}
+			return uris
 		}
 	}
 	return n, func() {

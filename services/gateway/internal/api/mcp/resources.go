@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -24,7 +25,8 @@ import (
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
 )
 
-// The files of the user's workspace are resources for clients that ask for what agents have (package agents).
+// The files of the user's workspace and the devices' last screenshots are resources for clients that ask for what agents have (package
+// agents).
 
 // Files reads a user's workspace (package agentapi).
 type Files interface {
@@ -47,9 +49,11 @@ func (a *API) resources() map[string]method {
 		return nil
 	}
 	return map[string]method{
-		"resources/list":           {both, auth.Anything, asked(a.listFiles)},
-		"resources/read":           {both, auth.Anything, asked(a.readFile)},
+		"resources/list":           {both, auth.Anything, asked(a.listResources)},
+		"resources/read":           {both, auth.Anything, asked(a.readResource)},
 		"resources/templates/list": {both, auth.Anything, asked(listTemplates)},
+		"resources/subscribe":      {sessions, auth.Anything, asked(a.subscribe(true))},
+		"resources/unsubscribe":    {sessions, auth.Anything, asked(a.subscribe(false))},
 	}
 }
 
@@ -61,8 +65,8 @@ func (q *query) hints(b []byte) []byte {
 	return b
 }
 
-// listFiles answers resources/list.
-func (a *API) listFiles(ctx context.Context, q *query) {
+// listResources answers resources/list: the devices' screenshots come before the files, which have pages.
+func (a *API) listResources(ctx context.Context, q *query) {
 	cursor, err := fileCursor(wire.Member(q.msg.Params, "cursor"))
 	if err != nil {
 		q.fail(wire.Invalid("Invalid params: " + err.Error()))
@@ -74,13 +78,16 @@ func (a *API) listFiles(ctx context.Context, q *query) {
 		return
 	}
 	b := []byte(`"resources":[`)
-	for i, f := range files {
-		if i > 0 {
-			b = append(b, ',')
+	if cursor == "" {
+		if b, err = q.screens(ctx, b); err != nil {
+			q.fail(internal(err))
+			return
 		}
-		b = appendFile(b, f)
 	}
-	b = append(b, ']')
+	for _, f := range files {
+		b = append(appendFile(b, f), ',')
+	}
+	b = append(bytes.TrimSuffix(b, []byte(",")), ']')
 	if next != "" {
 		b = append(b, `,"nextCursor":"`...)
 		b = append(base64.RawURLEncoding.AppendEncode(b, []byte(next)), '"')
@@ -123,13 +130,21 @@ func appendFile(b []byte, f *agentv1.File) []byte {
 	return append(b, '}')
 }
 
-// readFile answers resources/read.
-func (a *API) readFile(ctx context.Context, q *query) {
+// readResource answers resources/read.
+func (a *API) readResource(ctx context.Context, q *query) {
 	uri := jsonrpc.StringMember(q.msg.Params, "uri")
+	if node, ok := screenOf(uri); ok {
+		a.readScreen(ctx, q, uri, node)
+		return
+	}
+	a.readFile(ctx, q, uri)
+}
+
+func (a *API) readFile(ctx context.Context, q *query, uri string) {
 	escaped, ok := strings.CutPrefix(uri, workspaceURI)
 	name, err := url.PathUnescape(escaped)
 	if !ok || err != nil || name == "" {
-		q.fail(noResource(uri, "a resource's uri begins with "+workspaceURI))
+		q.fail(noResource(uri, "a resource's uri is "+workspaceURI+"<path> or "+deviceURI+"<device>"+screenPath))
 		return
 	}
 	file, data, err := a.Files.ReadFile(ctx, q.from.User, name, maxFile)
@@ -182,6 +197,8 @@ func readable(contentType string, data []byte) bool {
 // listTemplates answers resources/templates/list.
 func listTemplates(_ context.Context, q *query) {
 	b := []byte(`"resourceTemplates":[{"uriTemplate":"` + workspaceURI + `{+path}","name":"workspace","title":"A file of the workspace",` +
-		`"description":"A file that the user or an agent has put into the user's workspace."}]`)
+		`"description":"A file that the user or an agent has put into the user's workspace."},` +
+		`{"uriTemplate":"` + deviceURI + `{device}` + screenPath + `","name":"screenshot","title":"The last screenshot of a device",` +
+		`"description":"The last picture that a tool of the device answered with."}]`)
 	q.result(catalogue.Result{Members: [][]byte{q.hints(b)}})
 }

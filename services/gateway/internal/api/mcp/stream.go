@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/http1"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 )
@@ -88,6 +89,10 @@ func (s *stream) follow(ctx context.Context) bool {
 			s.out.event(notification("notifications/tools/list_changed", s.meta))
 		case <-s.news.prompts:
 			s.out.event(notification("notifications/prompts/list_changed", s.meta))
+		case <-s.news.screens:
+			for _, uri := range s.news.changed() {
+				s.out.event(notification("notifications/resources/updated", updated(uri, s.meta)))
+			}
 		case <-beat.C:
 			s.out.comment()
 		case <-s.leave:
@@ -98,6 +103,15 @@ func (s *stream) follow(ctx context.Context) bool {
 			return false
 		}
 	}
+}
+
+// updated are the params that name a resource.
+func updated(uri string, meta []byte) []byte {
+	b := jsonrpc.AppendString([]byte(`"uri":`), uri)
+	if meta != nil {
+		b = append(append(b, ','), meta...)
+	}
+	return b
 }
 
 // notification is one with these members as its params; nil for none.
