@@ -55,6 +55,7 @@ func commands() []command {
 		{"chat", "", "talk to an agent that uses a user's nodes", runChat},
 		{"approvals", "[MODE | waiting | approve ID | reject ID]", "show which calls of agents ask a user, or choose the mode; decide about calls of MCP clients", approvals},
 		{"skill", "list | add PATH | show NAME | remove NAME | enable NAME | disable NAME | sync", "manage the texts that tell a user's agents how work is done", skill},
+		{"kb", "list [BASE] | add BASE FILE ... | search BASE QUERY | remove BASE", "show, fill and search a user's knowledge bases", kb},
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
 		{"token", "[list | revoke ID]", "make a token of a user: a JWT, or one with scopes that can be revoked", token},

@@ -12,7 +12,7 @@ func readXLSX(r io.ReaderAt, size int64) ([]Section, error) {
 	if err != nil {
 		return nil, failure("the workbook cannot be read: %v", err)
 	}
-	defer book.Close() //nolint:errcheck // only read
+	defer book.Close()
 	var s sections
 	for _, name := range book.GetSheetList() {
 		if err := readSheet(book, name, &s); err != nil {
@@ -27,7 +27,7 @@ func readSheet(book *excelize.File, name string, s *sections) error {
 	if err != nil {
 		return nil //nolint:nilerr // a sheet of charts has no rows
 	}
-	defer rows.Close() //nolint:errcheck // only read
+	defer rows.Close()
 	s.path = nil
 	s.heading(1, name)
 	t := table{sections: s}

@@ -67,7 +67,7 @@ func (a *archive) each(name string, f func(xml.Token) error) error {
 	if err != nil || d == nil {
 		return err
 	}
-	defer closer.Close() //nolint:errcheck // only read
+	defer closer.Close()
 	for depth := 0; ; {
 		t, err := d.RawToken() // namespaces are of no interest, and entities are not expanded
 		if errors.Is(err, io.EOF) {
