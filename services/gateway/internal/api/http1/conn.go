@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/security/connlimit"
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/direct"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/inbox"
 )
 
@@ -41,7 +42,7 @@ type conn struct {
 
 	// Of the serving goroutine, and its handler.
 	in        *inbox.Inbox
-	out       sender
+	out       *direct.Writer
 	readUntil time.Time // the socket's deadline for reading
 	linger    bool
 	blanks    int    // how many bytes of line breaks may come before the next head
@@ -66,7 +67,7 @@ func (s *Server) newConn(nc *connlimit.Conn) (*conn, error) {
 	if c.in, err = inbox.New(nc); err != nil {
 		return nil, err
 	}
-	c.out.prepare()
+	c.out = direct.New(nc)
 	c.ctx = s.http.ConnContext(context.WithValue(context.Background(), http.LocalAddrContextKey, nc.LocalAddr()), nc)
 	return c, nil
 }
@@ -285,9 +286,9 @@ func (c *conn) write(pieces [][]byte) error {
 		return nil
 	}
 	if len(pieces) == 1 {
-		n, err := c.out.write(c.raw, pieces[0])
-		if err != nil || n == len(pieces[0]) {
-			return err
+		n := c.out.Write(pieces[0])
+		if n == len(pieces[0]) {
+			return nil
 		}
 		pieces[0] = pieces[0][n:]
 	}

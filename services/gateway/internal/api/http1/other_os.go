@@ -2,8 +2,6 @@
 
 package http1
 
-import "syscall"
-
 // watch is missing here: every connection is net/http's.
 type watch struct{}
 
@@ -13,9 +11,3 @@ func (*watch) add(*conn) error { return nil }
 func (*watch) remove(*conn)    {}
 func (*watch) forget(*conn)    {}
 func (*watch) close()          {}
-
-type sender struct{}
-
-func (*sender) prepare() {}
-
-func (*sender) write(syscall.RawConn, []byte) (int, error) { return 0, nil }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/direct"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/socket/inbox"
 )
 
@@ -19,9 +20,9 @@ var corks = sync.Pool{New: func() any { b := make([]byte, 0, corkLimit); return 
 type wire struct {
 	net.Conn
 	timeout time.Duration
-	direct  *direct      // nil where the socket cannot be written to without waiting
-	early   []byte       // came with the handshake; read before the socket, by the reader only
-	in      *inbox.Inbox // the reader's; nil where there is no socket
+	direct  *direct.Writer // nil where the socket cannot be written to without waiting
+	early   []byte         // came with the handshake; read before the socket, by the reader only
+	in      *inbox.Inbox   // the reader's; nil where there is no socket
 
 	mu    sync.Mutex
 	cork  *[]byte   // borrowed from corks while corked, else nil
@@ -30,7 +31,7 @@ type wire struct {
 
 func newWire(socket net.Conn, timeout time.Duration) *wire {
 	in, _ := inbox.New(socket) // fails where there is no socket
-	return &wire{Conn: socket, timeout: timeout, direct: newDirect(socket), in: in}
+	return &wire{Conn: socket, timeout: timeout, direct: direct.New(socket), in: in}
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -119,5 +120,5 @@ func (w *wire) try(p []byte) int {
 		}
 		w.until = time.Time{}
 	}
-	return w.direct.write(p)
+	return w.direct.Write(p)
 }

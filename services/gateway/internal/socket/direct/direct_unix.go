@@ -1,14 +1,14 @@
 //go:build linux || darwin || freebsd || netbsd || openbsd
 
-package conn
+package direct
 
 import (
 	"net"
 	"syscall"
 )
 
-// direct writes to a socket without waiting. It is for one goroutine at a time.
-type direct struct {
+// Writer writes to a socket without waiting. It is for one goroutine at a time.
+type Writer struct {
 	raw  syscall.RawConn
 	call func(fd uintptr) bool // once, so that a write allocates nothing
 
@@ -16,8 +16,8 @@ type direct struct {
 	n    int
 }
 
-// newDirect returns nil where the connection is no plain socket, such as one with TLS in this process.
-func newDirect(socket net.Conn) *direct {
+// New returns nil where the connection is no plain socket, such as one with TLS in this process.
+func New(socket net.Conn) *Writer {
 	s, ok := socket.(syscall.Conn)
 	if !ok {
 		return nil
@@ -26,20 +26,23 @@ func newDirect(socket net.Conn) *direct {
 	if err != nil {
 		return nil
 	}
-	d := &direct{raw: raw}
+	d := &Writer{raw: raw}
 	d.call = d.attempt
 	return d
 }
 
-// write returns how much the socket took. Why it was not all, an ordinary write tells.
-func (d *direct) write(p []byte) int {
+// Write returns how much the socket took, which is nothing where there is no Writer. Why it was not all, an ordinary write tells.
+func (d *Writer) Write(p []byte) int {
+	if d == nil {
+		return 0
+	}
 	d.data, d.n = p, 0
 	_ = d.raw.Write(d.call) // on an error it was not called
 	d.data = nil
 	return max(0, d.n)
 }
 
-func (d *direct) attempt(fd uintptr) (done bool) {
+func (d *Writer) attempt(fd uintptr) (done bool) {
 	d.n, _ = syscall.Write(int(fd), d.data)
 	return true
 }
