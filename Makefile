@@ -44,6 +44,9 @@ mcp-conformance: ## run the official conformance suite of MCP against two gatewa
 moves: ## move a node from pod to pod under load, 2,000 times, and reconcile what became of every call
 	TEST_MOVES=2000 go test -count=1 -v -run '^TestNoCallIsLostWhenANodeMoves$$' ./services/e2e/faults
 
+ledger: ## fire a thousand tasks in simulated days while orchestrators are killed in turn, and reconcile every firing
+	TEST_LEDGER=whole go test -count=1 -v -run '^TestLedger$$' ./services/e2e/schedule
+
 faults: ## restart, kill, pause and cut off each part of a cluster of containers under load (needs a Docker engine, root)
 	scripts/ci/faults.sh $(FAULTS)
 

@@ -41,6 +41,7 @@ const (
 	ModelMissing    Reason = "MODEL_MISSING"
 	AddressRefused  Reason = "ADDRESS_REFUSED"
 	FileTooLarge    Reason = "FILE_TOO_LARGE"
+	ScheduleInvalid Reason = "SCHEDULE_INVALID"
 )
 
 // A web page could have made a browser send the request:
@@ -63,6 +64,9 @@ const (
 
 	ApprovalNotFound Reason = "APPROVAL_NOT_FOUND"
 	SkillNotFound    Reason = "SKILL_NOT_FOUND"
+
+	TaskNotFound         Reason = "TASK_NOT_FOUND"
+	NotificationNotFound Reason = "NOTIFICATION_NOT_FOUND"
 )
 
 // Skills (docs/skills.md):
@@ -84,6 +88,7 @@ const (
 	ApprovalExpired Reason = "APPROVAL_EXPIRED"
 	NameTaken       Reason = "NAME_TAKEN"
 	LimitReached    Reason = "LIMIT_REACHED"
+	TaskState       Reason = "TASK_STATE"
 )
 
 // The user has reached a limit:

@@ -73,6 +73,11 @@ var table = map[Reason]row{
 	FileTypeRefused:       {Refused, http.StatusUnsupportedMediaType, codes.InvalidArgument, "Files of this type cannot be read"},
 	KnowledgeUnavailable:  {Refused, http.StatusServiceUnavailable, codes.Unavailable, "Knowledge bases are not available"},
 
+	TaskNotFound:         {Refused, http.StatusNotFound, codes.NotFound, "No such task"},
+	NotificationNotFound: {Refused, http.StatusNotFound, codes.NotFound, "No such notification"},
+	TaskState:            {Refused, http.StatusConflict, codes.Aborted, "The task's state does not allow it"},
+	ScheduleInvalid:      {Refused, http.StatusUnprocessableEntity, codes.InvalidArgument, "The schedule is not valid"},
+
 	Internal: {Refused, http.StatusInternalServerError, codes.Internal, "Internal error"},
 }
 

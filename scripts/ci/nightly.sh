@@ -15,6 +15,7 @@ kubernetes() {
   step 'Kubernetes' make k8s-test
 }
 moves() { step 'two thousand moves of a node' make moves; }
+ledger() { step 'a thousand scheduled tasks' make ledger; }
 conformance() {
   command -v npm >/dev/null || step 'install npm' scripts/ci/install.sh npm
   step 'conformance of MCP' make mcp-conformance
@@ -22,9 +23,9 @@ conformance() {
 fuzz() { step 'fuzz' make fuzz; }
 bench() { step 'benchmark' make bench; }
 
-[ $# -gt 0 ] || set -- bare faults moves conformance scaling kubernetes fuzz bench
+[ $# -gt 0 ] || set -- bare faults moves ledger conformance scaling kubernetes fuzz bench
 for part; do
-  [[ $part =~ ^(bare|faults|moves|conformance|scaling|kubernetes|fuzz|bench)$ ]] || { echo "nightly.sh: no step $part" >&2; exit 2; }
+  [[ $part =~ ^(bare|faults|moves|ledger|conformance|scaling|kubernetes|fuzz|bench)$ ]] || { echo "nightly.sh: no step $part" >&2; exit 2; }
 done
 machine
 for part; do "$part"; done

@@ -31,7 +31,7 @@ func (s Service) Bus() Bus {
 		return Bus{Publish: events, Subscribe: events}
 	case AgentOrchestrator:
 		own := []string{"hecaton.agent.*.*", "hecaton.cancel.*.*", "hecaton.saved.*", "hecaton.follows"}
-		return Bus{Publish: append([]string{"hecaton.revoked.*", "hecaton.approvals.*"}, own...), Subscribe: own}
+		return Bus{Publish: append([]string{"hecaton.revoked.*", "hecaton.approvals.*", "hecaton.web.*"}, own...), Subscribe: own}
 	case Knowledge:
 		return Bus{Publish: []string{"hecaton.web.*"}, Subscribe: []string{inbox}}
 	}

@@ -30,7 +30,7 @@ var (
 			bus.ReplyPrefix(gateway) + "1z", bus.IntakePrefix(gateway) + "7", bus.PeerSubject(gateway), "_INBOX_gateway.a.b",
 		},
 		access.NodeRegistry:      {bus.NodeEventSubject("ana")},
-		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.CancelSubject("ana", "s"), bus.RevokedSubject("t"), bus.SavedSubject("ana"), bus.FollowsSubject},
+		access.AgentOrchestrator: {bus.AgentSubject("ana", "s"), bus.CancelSubject("ana", "s"), bus.RevokedSubject("t"), bus.SavedSubject("ana"), bus.WebSubject("ana"), bus.FollowsSubject},
 		access.Knowledge:         {bus.WebSubject("ana")},
 	}
 	hears = map[access.Service][]string{

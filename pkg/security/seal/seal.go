@@ -37,11 +37,12 @@ type Purpose string
 
 // The purposes.
 const (
-	RunSettings Purpose = "run settings"
-	ToolSecrets Purpose = "tool secrets"
-	OAuthState  Purpose = "oauth state"
-	MCPSession  Purpose = "mcp session"
-	MCPState    Purpose = "mcp request state"
+	RunSettings  Purpose = "run settings"
+	ToolSecrets  Purpose = "tool secrets"
+	OAuthState   Purpose = "oauth state"
+	MCPSession   Purpose = "mcp session"
+	MCPState     Purpose = "mcp request state"
+	ScheduledRun Purpose = "scheduled run"
 )
 
 type key struct {

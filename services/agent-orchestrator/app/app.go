@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"os"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
@@ -24,6 +26,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/schedule"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/tool"
@@ -41,6 +44,8 @@ type Options struct {
 	Version string
 	// GRPCListener is the port of AgentService, where it is open already: then GRPCAddr only names it.
 	GRPCListener net.Listener
+	// Now is the clock by which scheduled tasks fire; nil is the machine's.
+	Now func() time.Time
 }
 
 // service is this service's name in logs, traces and metrics.
@@ -52,6 +57,7 @@ type App struct {
 	cfg      Config
 	version  string
 	listener net.Listener // nil where GRPCAddr is to be opened
+	now      func() time.Time
 	log      *slog.Logger
 	metrics  *prometheus.Registry
 	ready    *lifecycle.Ready
@@ -82,6 +88,7 @@ type App struct {
 	offline   *offlineServer // nil where another model is configured
 	endpoint  llm.Endpoint
 	engine    *agent.Engine
+	schedule  *schedule.Scheduler
 	api       *grpcapi.Server
 	grpc      *rpc.Server
 }
@@ -109,7 +116,7 @@ func New(cfg Config, opts Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{
-		cfg: cfg, version: opts.Version, listener: opts.GRPCListener, log: log, metrics: obs.NewRegistry(self), ready: lifecycle.NewReady("started"),
+		cfg: cfg, version: opts.Version, listener: opts.GRPCListener, now: opts.Now, log: log, metrics: obs.NewRegistry(self), ready: lifecycle.NewReady("started"),
 		box: box, guard: guard, started: make(chan struct{}),
 	}
 	if a.tracing, err = obs.NewTracing(obs.TracingOptions{Pod: self, Ratio: cfg.Trace.Ratio, Exporter: exporter, Logger: log}); err != nil {
@@ -138,6 +145,7 @@ func (a *App) Run(ctx context.Context) error {
 	g.Add("sources", a.openSources, a.closeSources)
 	g.Add("model", a.openModel, a.closeModel)
 	g.Add("engine", a.startEngine, a.stopEngine)
+	g.Add("schedule", a.startSchedule, a.stopSchedule)
 	rpc.AddTo(g, a.listen, nil)
 	g.Add("serving", a.begin, a.drain)
 	return g.Run(ctx)
@@ -156,7 +164,7 @@ func (a *App) drain(ctx context.Context) error {
 	a.grpc.Drain()
 	a.ready.Linger(ctx, a.cfg.DrainDelay)
 	a.api.Drain()
-	err := a.engine.Stop(ctx)
+	err := errors.Join(a.schedule.Stop(ctx), a.engine.Stop(ctx))
 	a.live.Drain()
 	a.servers.Drain()
 	return err

@@ -51,6 +51,8 @@ type Config struct {
 
 	OAuth oauth.Config
 
+	SMTP config.Secret `conf:"smtp-url" env:"SMTP_URL" help:"mail server for notifications: smtp://user:password@host:587?from=hecaton@example.com&domain=example.com, smtps:// for TLS from the start; domain is of users whose ids are no addresses"`
+
 	ApprovalTTL   time.Duration `conf:"approval-ttl" env:"APPROVAL_TTL" default:"24h" help:"how long a run waits for a decision"`
 	LeaseTTL      time.Duration `conf:"lease-ttl" env:"LEASE_TTL" default:"5s" help:"how long after its pod's last sign of life a run is taken over"`
 	MaxRuns       int           `conf:"max-runs" env:"MAX_RUNS" default:"2000" help:"runs of this pod at one time"`

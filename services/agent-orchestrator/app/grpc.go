@@ -46,6 +46,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		agentv1.RegisterNameServiceServer(s, &grpcapi.Names{Store: a.store})
 		agentv1.RegisterSkillServiceServer(s, skill.NewService(a.skills))
 		agentv1.RegisterTokenServiceServer(s, tokens)
+		agentv1.RegisterScheduleServiceServer(s, a.schedule)
 		agentv1.RegisterTaskServiceServer(s, &calltask.Server{Store: a.store})
 		agentv1.RegisterApprovalServiceServer(s, &admission.Server{Admitter: a.admitter})
 	}

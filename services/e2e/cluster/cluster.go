@@ -53,6 +53,8 @@ type Options struct {
 	Registry func(c *registry.Config)
 	// Orchestrator changes the configuration of orchestrator i before it starts.
 	Orchestrator func(i int, c *orchestrator.Config)
+	// Clock is that by which the orchestrators' scheduled tasks fire; the machine's where it is zero.
+	Clock Clock
 	// Logger hears all pods of this process; where nil, they are silent unless TEST_LOG is set.
 	Logger *slog.Logger
 }

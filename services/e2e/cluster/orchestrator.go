@@ -104,7 +104,7 @@ func (o *Orchestrator) Start() {
 		o.Admin = addrs[1]
 		return
 	}
-	app, err := orchestrator.New(o.config(), orchestrator.Options{Logger: o.c.logger(), Version: "test"})
+	app, err := orchestrator.New(o.config(), orchestrator.Options{Logger: o.c.logger(), Version: "test", Now: o.c.opts.Clock.now()})
 	must(t, err)
 	o.pod = &Pod{}
 	o.pod.run(t, app.Run, app.Started())

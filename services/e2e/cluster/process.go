@@ -26,6 +26,7 @@ import (
 const (
 	envRole   = "E2E_POD"
 	envConfig = "E2E_POD_CONFIG" // its configuration by encoding/gob, which keeps secrets as they are, in base64
+	envClock  = "E2E_POD_CLOCK"  // Options.Clock, in JSON
 )
 
 // Process is a pod in a process of its own, so that it can be killed. It ends with its test.
@@ -95,7 +96,7 @@ func (c *Cluster) startProcess(role string, cfg any) (*Process, []string) {
 	var encoded bytes.Buffer
 	must(c.t, gob.NewEncoder(&encoded).Encode(cfg))
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envRole+"="+role, envConfig+"="+base64.StdEncoding.EncodeToString(encoded.Bytes()))
+	cmd.Env = append(os.Environ(), envRole+"="+role, envConfig+"="+base64.StdEncoding.EncodeToString(encoded.Bytes()), envClock+"="+c.opts.Clock.text())
 	cmd.Stderr = os.Stderr
 	life, err := cmd.StdinPipe() // closed with this process, however that ends
 	must(c.t, err)
@@ -172,7 +173,11 @@ func runOrchestrator() error {
 	if err := readConfig(&cfg); err != nil {
 		return err
 	}
-	app, err := orchestrator.New(cfg, orchestrator.Options{Logger: logger(), Version: "test"})
+	clock, err := readClock(os.Getenv(envClock))
+	if err != nil {
+		return err
+	}
+	app, err := orchestrator.New(cfg, orchestrator.Options{Logger: logger(), Version: "test", Now: clock.now()})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,6 @@ func (a *App) stopAgents(context.Context) error {
 func (a *App) agentAPI() (*agentapi.API, error) {
 	return agentapi.New(agentapi.Config{
 		Auth: a.auth, Orchestrators: a.agents, MaxBody: int64(a.cfg.MaxFrame) + headroom, Streams: &a.streams,
-		Limits: a.limits, Logger: a.log,
+		InternalSecret: a.cfg.InternalSecret.Reveal(), Limits: a.limits, Logger: a.log,
 	})
 }

@@ -40,6 +40,8 @@ type Config struct {
 	Log       obs.LogConfig
 	Trace     obs.TraceConfig
 
+	InternalSecret config.Secret `conf:"internal-api-secret" env:"INTERNAL_API_SECRET" help:"secret of programs that keep their users' scheduled tasks themselves, and mirror them at /scheduled-task/sync; none may where it is empty"`
+
 	MCPKeys      config.Secret `conf:"mcp-keys" env:"MCP_KEYS" help:"keys that seal the sessions of MCP clients, the same at all gateways: each 32 bytes in base64, separated by commas; the first seals, all open. Where empty, each pod makes its own, and its sessions are known to it alone"`
 	MCPHeartbeat time.Duration `conf:"mcp-heartbeat" env:"MCP_HEARTBEAT" default:"15s" help:"how often a long call of an MCP client, and a stream that is silent, say that they live"`
 

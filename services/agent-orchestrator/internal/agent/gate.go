@@ -81,7 +81,7 @@ func (g gate) policy() (approval.Policy, error) {
 		case err == nil:
 			return approval.Policy{
 				RunMode: env.settings.mode(), Mode: approval.Mode(saved.Mode), Allowed: saved.Allowed,
-				Config: env.settings.Invoke.GetToolInterruptConfig(),
+				Config: env.settings.Invoke.GetToolInterruptConfig(), ConfirmAll: env.settings.Invoke.GetConfirmEveryCall(),
 			}, nil
 		case !errors.Is(err, errs.AgentUnavailable):
 			return approval.Policy{}, err

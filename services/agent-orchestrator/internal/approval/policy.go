@@ -34,6 +34,8 @@ type Policy struct {
 	Allowed []store.AllowedTool
 	// Config is the request's tool_interrupt_config, by tool.
 	Config map[string]*agentv1.InterruptRule
+	// ConfirmAll says that the request has every call wait, whatever else says that it runs.
+	ConfirmAll bool
 }
 
 // Verdict is what becomes of a call.
@@ -70,6 +72,8 @@ func (p Policy) Decide(spec tool.Spec, at tool.Place) Decision {
 	switch {
 	case !p.permits(spec):
 		return Decision{Verdict: Refuse, Reason: p.refusal()}
+	case p.ConfirmAll:
+		return Decision{Verdict: Ask, Reason: "the request asks for every call to be confirmed"}
 	case spec.Confirm:
 		return Decision{Verdict: Ask, Reason: "its definition asks for a confirmation"}
 	case p.ruled(spec.Name) || spec.OwnName != "" && p.ruled(spec.OwnName):

@@ -77,7 +77,8 @@ func first(errs ...error) error {
 	return nil
 }
 
-func checkInvoke(req *agentv1.InvokeRequest) error {
+// CheckInvoke refuses what no run can be begun with; the error names the member.
+func CheckInvoke(req *agentv1.InvokeRequest) error {
 	if strings.TrimSpace(req.GetMessage()) == "" {
 		return invalid("message is empty")
 	}

@@ -22,7 +22,7 @@ func (s *Server) Invoke(req *agentv1.InvokeRequest, stream grpc.ServerStreamingS
 	if err != nil {
 		return err
 	}
-	if err := first(s.open(), checkInvoke(req)); err != nil {
+	if err := first(s.open(), CheckInvoke(req)); err != nil {
 		return err
 	}
 	if req.GetSessionId() == "" {

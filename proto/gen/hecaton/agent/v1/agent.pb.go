@@ -697,9 +697,11 @@ type InvokeRequest struct {
 	// The user's knowledge bases in which the agent may look things up (docs/knowledge.md).
 	KnowledgeBaseIds []string `protobuf:"bytes,16,rep,name=knowledge_base_ids,json=knowledgeBaseIds,proto3" json:"knowledge_base_ids,omitempty"`
 	// Which skills the agent is given (docs/skills.md). Absent: those that the message triggers.
-	Skills        *SkillSelection `protobuf:"bytes,13,opt,name=skills,proto3" json:"skills,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Skills *SkillSelection `protobuf:"bytes,13,opt,name=skills,proto3" json:"skills,omitempty"`
+	// Whether every call of a tool waits for a person, whatever the user's approval settings say.
+	ConfirmEveryCall bool `protobuf:"varint,20,opt,name=confirm_every_call,json=confirmEveryCall,proto3" json:"confirm_every_call,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *InvokeRequest) Reset() {
@@ -828,6 +830,13 @@ func (x *InvokeRequest) GetSkills() *SkillSelection {
 		return x.Skills
 	}
 	return nil
+}
+
+func (x *InvokeRequest) GetConfirmEveryCall() bool {
+	if x != nil {
+		return x.ConfirmEveryCall
+	}
+	return false
 }
 
 // SkillSelection says which skills enter the prompt whole; the agent is told of the others in a line each.
@@ -2398,7 +2407,7 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\tR\acontent\"X\n" +
 	"\rInterruptRule\x12\x18\n" +
 	"\aenabled\x18\x01 \x01(\bR\aenabled\x12-\n" +
-	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\x8c\a\n" +
+	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\xba\a\n" +
 	"\rInvokeRequest\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x123\n" +
 	"\x05model\x18\x02 \x01(\v2\x1d.hecaton.agent.v1.ModelConfigR\x05model\x12\x1d\n" +
@@ -2415,7 +2424,8 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\v \x01(\tR\x0eidempotencyKey\x12\x1a\n" +
 	"\breplaces\x18\f \x01(\bR\breplaces\x12,\n" +
 	"\x12knowledge_base_ids\x18\x10 \x03(\tR\x10knowledgeBaseIds\x128\n" +
-	"\x06skills\x18\r \x01(\v2 .hecaton.agent.v1.SkillSelectionR\x06skills\x1ag\n" +
+	"\x06skills\x18\r \x01(\v2 .hecaton.agent.v1.SkillSelectionR\x06skills\x12,\n" +
+	"\x12confirm_every_call\x18\x14 \x01(\bR\x10confirmEveryCall\x1ag\n" +
 	"\x18ToolInterruptConfigEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
 	"\x05value\x18\x02 \x01(\v2\x1f.hecaton.agent.v1.InterruptRuleR\x05value:\x028\x01\"c\n" +

@@ -43,6 +43,8 @@ type Config struct {
 	// Admission is how long a request waits for an orchestrator to accept it, where none can be reached: 10 s. Patience is
 	// the same for a stream that has begun: 60 s.
 	Admission, Patience time.Duration
+	// InternalSecret is what programs show that keep their users' scheduled tasks themselves; empty: there are none.
+	InternalSecret string
 	// Limits of users; nil for none.
 	Limits *limits.Limiter
 	Logger *slog.Logger // nil means discard
@@ -51,13 +53,14 @@ type Config struct {
 // API serves the agent's endpoints. It is safe for concurrent use.
 type API struct {
 	// Static after construction.
-	cfg     Config
-	agent   agentv1.AgentServiceClient
-	files   agentv1.WorkspaceServiceClient
-	skills  agentv1.SkillServiceClient
-	toolbox agentv1.ToolboxServiceClient
-	rest    *runtime.ServeMux // what comes from the protos
-	log     *slog.Logger
+	cfg      Config
+	agent    agentv1.AgentServiceClient
+	files    agentv1.WorkspaceServiceClient
+	skills   agentv1.SkillServiceClient
+	schedule agentv1.ScheduleServiceClient
+	toolbox  agentv1.ToolboxServiceClient
+	rest     *runtime.ServeMux // what comes from the protos
+	log      *slog.Logger
 }
 
 // Repeatable are the methods of orchestrators that may be tried again on another: they change nothing.
@@ -72,6 +75,10 @@ var Repeatable = []string{
 	agentv1.ToolboxService_ListServicePrompts_FullMethodName[1:],
 	agentv1.ToolboxService_GetServicePrompt_FullMethodName[1:],
 	agentv1.ApprovalService_ListApprovals_FullMethodName[1:],
+	agentv1.ScheduleService_ListScheduledTasks_FullMethodName[1:],
+	agentv1.ScheduleService_GetScheduledTask_FullMethodName[1:],
+	agentv1.ScheduleService_ListScheduledRuns_FullMethodName[1:],
+	agentv1.ScheduleService_ListNotifications_FullMethodName[1:],
 	agentv1.TokenService_ListTokens_FullMethodName[1:],
 	agentv1.TokenService_LookUpTokens_FullMethodName[1:],
 	agentv1.SkillService_ListSkills_FullMethodName[1:],
@@ -92,8 +99,8 @@ func New(cfg Config) (*API, error) {
 	a := &API{
 		cfg: cfg, log: obs.OrDiscard(cfg.Logger),
 		agent: agentv1.NewAgentServiceClient(cfg.Orchestrators), files: agentv1.NewWorkspaceServiceClient(cfg.Orchestrators),
-		skills:  agentv1.NewSkillServiceClient(cfg.Orchestrators),
-		toolbox: agentv1.NewToolboxServiceClient(cfg.Orchestrators),
+		skills:   agentv1.NewSkillServiceClient(cfg.Orchestrators),
+		schedule: agentv1.NewScheduleServiceClient(cfg.Orchestrators), toolbox: agentv1.NewToolboxServiceClient(cfg.Orchestrators),
 	}
 	var err error
 	a.rest, err = newREST(cfg.Orchestrators)
@@ -129,6 +136,7 @@ func (a *API) Routes(mux *http.ServeMux) {
 		mux.Handle(path, guard.User(need, edge.Small, a.serveREST))
 	}
 	a.skillRoutes(mux, guard)
+	a.scheduleRoutes(mux, guard)
 	mux.Handle("/api/agent/approval-settings", guard.User(auth.Everything, maxSettings, a.serveREST))
 	mux.Handle("POST /api/tools/call", guard.User(auth.UseTools, a.cfg.MaxBody, a.callTool))
 }
