@@ -46,7 +46,7 @@ func on(t *testing.T, opts cluster.Options, test func(*fixture)) {
 func daily(more object) object {
 	task := object{
 		"title": "Morning mail", "prompt": "sum up my mail", "repeat_type": "daily", "scheduled_time": "09:00", "timezone": "Europe/Berlin",
-		"llm_config": object{"modelName": "m", "baseUrl": nil, "apiKey": "sk-secret"},
+		"llm_config": object{"modelName": "m", "baseUrl": nil, "apiKey": "sk-secret"}, "skills": []string{"desktop"},
 	}
 	for name, value := range more {
 		task[name] = value

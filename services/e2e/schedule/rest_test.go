@@ -27,7 +27,7 @@ func TestTasksAreKeptForAllPods(t *testing.T) {
 				f.Errorf("%s is %v, want %v", member, seen[member], want)
 			}
 		}
-		if strings.Contains(fmt.Sprint(seen), "sk-secret") || seen["llm_config"].(object)["modelName"] != "m" {
+		if strings.Contains(fmt.Sprint(seen), "sk-secret") || seen["llm_config"].(object)["modelName"] != "m" || fmt.Sprint(seen["skills"]) != "map[names:[desktop]]" {
 			f.Errorf("its model is shown as %v", seen["llm_config"])
 		}
 		next, err := time.Parse(time.RFC3339, seen["next_run_at"].(string))
