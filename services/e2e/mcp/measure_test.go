@@ -31,6 +31,7 @@ func TestRequestsAreMeasuredAndTraced(t *testing.T) {
 	if got, _ := (<-traces).(string); !strings.Contains(got, trace) {
 		t.Errorf("the device is told the trace %q", got)
 	}
+	session2025(t, g)
 	for _, wrong := range []string{"no/such/" + strings.Repeat("x", 50), "another"} {
 		newer(t, g, "", wrong, "", "")
 	}
@@ -48,6 +49,7 @@ func TestRequestsAreMeasuredAndTraced(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		`mcp_method_name="initialize",mcp_protocol_version="2025-11-25"`,
 		`mcp_method_name="tools/call",mcp_protocol_version="2026-07-28"`,
 		`error_type="-32601",`, `mcp_method_name="_OTHER"`,
 	} {

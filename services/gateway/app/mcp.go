@@ -91,7 +91,7 @@ func (a *App) mcpAPI(runs *agentapi.API) (*mcp.API, error) {
 		Nodes: a.presence, Pictures: a.front.pictures, Wishes: a.front.wishes,
 		Tasks: a.front.tasks, TaskAfter: a.cfg.MCPTaskAfter, Relay: a.front.relay, Changes: a.front.changes, Streams: &a.streams,
 		MaxBody:   int64(a.cfg.MaxFrame) + headroom,
-		Heartbeat: a.cfg.MCPHeartbeat, Version: a.version, Logger: a.log,
+		Heartbeat: a.cfg.MCPHeartbeat, Tracing: a.tracing, Version: a.version, Logger: a.log,
 		Ended: func(o mcp.Operation) {
 			a.counts.MCP.WithLabelValues(o.Method, o.Version, o.Error).Observe(o.Took.Seconds())
 		},

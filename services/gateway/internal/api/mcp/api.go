@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/security/auth"
 	"github.com/hecaton-dev/hecaton/pkg/security/seal"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/edge"
@@ -57,6 +58,8 @@ type Config struct {
 	Tasks *tasks.Book
 	// TaskAfter is how long a call takes before it becomes a task.
 	TaskAfter time.Duration
+	// Tracing makes the spans of requests; nil for none.
+	Tracing *obs.Tracing
 	// MaxBody bounds a request, in bytes.
 	MaxBody int64
 	// Heartbeat is how often a stream that is silent says that it lives: many proxies and clients give one up after 60 s, some

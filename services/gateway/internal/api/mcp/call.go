@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/process/obs"
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/catalogue"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/wire"
@@ -83,7 +82,7 @@ func (a *API) call(ctx context.Context, q *query) {
 	defer closed()
 	signs := q.signs()
 	c := &catalogue.Call{
-		Request: q.from, Arguments: p.arguments, Deadline: deadline(p, &tool), Traceparent: q.traceparent(), Progress: signs.progress,
+		Request: q.from, Arguments: p.arguments, Deadline: deadline(p, &tool), Traceparent: q.trace, Progress: signs.progress,
 		Ask: q.asker(&p), State: state.Note,
 	}
 	var result catalogue.Result
@@ -123,14 +122,6 @@ func deadline(p params, t *catalogue.Tool) time.Time {
 		limit = p.timeout
 	}
 	return time.Now().Add(limit)
-}
-
-// traceparent is the trace that a call continues: that of its message, else that of its HTTP request.
-func (q *query) traceparent() string {
-	if t := q.msg.Meta.Traceparent; t != "" {
-		return t
-	}
-	return obs.Traceparent(q.r.Context())
 }
 
 // cancellable returns a context that ends when the client cancels the request: in the older revisions by a message, which may come in

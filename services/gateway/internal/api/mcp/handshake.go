@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/hecaton-dev/hecaton/pkg/transport/jsonrpc"
 	"github.com/hecaton-dev/hecaton/services/gateway/internal/api/mcp/agents"
@@ -75,6 +76,9 @@ func (a *API) initialize(w http.ResponseWriter, x *exchange, m *wire.Message) {
 	w.Header().Set(wire.HeaderSession, id)
 	x.session, x.version = &session.Session{}, version
 	q := &query{exchange: x, msg: m}
+	_, end := q.span(x.r.Context())
+	defer end()
+	defer q.measure(time.Now())
 	b := jsonrpc.AppendString([]byte(`"protocolVersion":`), version)
 	b = append(append(append(b, `,"serverInfo":`...), a.server...), ',')
 	b = jsonrpc.AppendString(append(b, q.capabilities()...), instructions)

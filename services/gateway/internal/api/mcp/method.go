@@ -49,6 +49,8 @@ func (a *API) core() map[string]method {
 type query struct {
 	*exchange
 	msg *wire.Message
+	// trace is the traceparent of what is done for the request.
+	trace string
 	// problem is what measurements call an error; empty for none.
 	problem string
 	// said are the answers to questions that this request brought.

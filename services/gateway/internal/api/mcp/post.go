@@ -60,7 +60,7 @@ func (a *API) post(w http.ResponseWriter, r *http.Request, id auth.Identity) err
 	switch m := &body.Messages[0]; {
 	case body.Batch:
 		x.older(w, body)
-	case m.Method == "initialize" && !m.Meta.HasVersion():
+	case m.Method == initializes && !m.Meta.HasVersion():
 		a.initialize(w, x, m)
 	case wire.StatelessRequest(r.Header, m):
 		x.newer(w, m)
@@ -195,6 +195,8 @@ func (x *exchange) hear(m *wire.Message) {
 // serve answers one request.
 func (x *exchange) serve(ctx context.Context, m *wire.Message) {
 	q := &query{exchange: x, msg: m}
+	ctx, end := q.span(ctx)
+	defer end()
 	defer q.measure(time.Now())
 	do, ok := x.api.methods[m.Method]
 	if !ok || do.eras&x.era() == 0 {

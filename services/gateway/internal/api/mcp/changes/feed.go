@@ -231,25 +231,27 @@ func (f *Feed) changed(id ids.UserID, device string, said word) {
 		case known && behind == 0:
 			said.hash = unsure
 		}
-		if u.devices[strings.Clone(device)] = said; said.hash == 0 {
-			f.trim(u)
-		}
+		u.devices[strings.Clone(device)] = said
+		f.trim(u)
 	}
 	f.tell(u)
 }
 
-// maxDevices bounds what is known of a user's devices, most of which are gone then.
+// maxDevices bounds what is known of a user's devices, most of which are gone then. Of one that is forgotten the next word is news.
 const maxDevices = 64
 
 // trim is called with mu held.
 func (f *Feed) trim(u *user) {
+	if len(u.devices) <= maxDevices {
+		return
+	}
 	for device, said := range u.devices {
-		if len(u.devices) <= maxDevices {
-			return
-		}
 		if said.hash == 0 {
 			delete(u.devices, device)
 		}
+	}
+	if len(u.devices) > maxDevices {
+		clear(u.devices)
 	}
 }
 

@@ -18,6 +18,7 @@ type definition struct {
 type host struct {
 	node  *nodev1.Node
 	told  bool
+	whole bool // what the device said is known
 	about string
 	given map[string]tooldef.Definition // what the device said when it registered
 }

@@ -31,11 +31,12 @@ type Source struct {
 	book     *names.Book
 	defs     *tooldef.Cache
 	consent  *consent.Keeper
+	shelf    *shelf
 }
 
 // New returns a Source. defs has what devices say of their tools, and k admits calls.
 func New(r Registry, c Caller, b *names.Book, defs *tooldef.Cache, k *consent.Keeper) *Source {
-	return &Source{registry: r, caller: c, book: b, defs: defs, consent: k}
+	return &Source{registry: r, caller: c, book: b, defs: defs, consent: k, shelf: newShelf()}
 }
 
 // offer is a tool of a device that is connected.
@@ -83,28 +84,44 @@ func (s *Source) offers(ctx context.Context, user ids.UserID, nodes []*nodev1.No
 	return all
 }
 
-// Tools implements [catalogue.Source].
+// Tools implements [catalogue.Source]. The list is all of the user's; whoever narrows it must not change it.
 func (s *Source) Tools(ctx context.Context, r *catalogue.Request) ([]catalogue.Tool, error) {
 	nodes, err := s.connected(ctx, r.User)
 	if err != nil {
 		return nil, err
 	}
+	print := s.shelf.print(nodes)
+	if tools := s.shelf.get(r.User, print, s.book.Known(r.User)); tools != nil {
+		return tools, nil
+	}
 	offers := s.offers(ctx, r.User, nodes)
 	tools := make([]catalogue.Tool, 1, len(offers)+1)
 	tools[0] = s.lister()
+	whole := true
 	for i := range offers {
-		if r.Uses(offers[i].Node) {
-			tools = append(tools, s.tool(ctx, r, &offers[i]))
-		}
+		tools = append(tools, s.tool(ctx, r, &offers[i]))
+		whole = whole && offers[i].on.whole
+	}
+	if known, settled := s.book.Settled(r.User, ownersOf(offers)); whole && settled {
+		s.shelf.put(r.User, print, known, tools)
 	}
 	return tools, nil
+}
+
+func ownersOf(offers []offer) []names.Owner {
+	owners := make([]names.Owner, len(offers))
+	for i := range offers {
+		owners[i] = offers[i].Owner
+	}
+	return owners
 }
 
 // tool is a device's tool as it is listed. Where what the device said cannot be had just now, it is told of by its name.
 func (s *Source) tool(ctx context.Context, r *catalogue.Request, o *offer) catalogue.Tool {
 	if !o.on.told {
-		given, _ := s.defs.Given(ctx, r.User, o.on.node.GetInfo())
+		given, err := s.defs.Given(ctx, r.User, o.on.node.GetInfo())
 		o.on.tell(given)
+		o.on.whole = err == nil
 	}
 	d := o.on.define(o.Tool, o.name)
 	t := s.found(o.name, o.Owner)

@@ -36,6 +36,8 @@ const (
 	askLimit = 2 * time.Second
 	// pause is how long a keeper that failed is not asked again.
 	pause = time.Second
+	// sated is how long no more names are claimed for a user who has as many as there may be: each claim reads them all.
+	sated = time.Minute
 )
 
 // Book remembers bindings. What it remembers is never wrong, since bindings do not change. It is safe for concurrent use.
@@ -44,11 +46,14 @@ type Book struct {
 
 	mu     sync.Mutex
 	users  map[ids.UserID]map[string]Owner
+	full   map[ids.UserID]time.Time // since when users get no more names
 	failed time.Time
 }
 
 // NewBook returns an empty Book; without a keeper it gives no short names.
-func NewBook(k Keeper) *Book { return &Book{keeper: k, users: make(map[ids.UserID]map[string]Owner)} }
+func NewBook(k Keeper) *Book {
+	return &Book{keeper: k, users: make(map[ids.UserID]map[string]Owner), full: make(map[ids.UserID]time.Time)}
+}
 
 // Owner returns whom a name belongs to, as far as it is remembered.
 func (b *Book) Owner(user ids.UserID, name string) (Owner, bool) {
@@ -73,12 +78,29 @@ func (b *Book) Ask(ctx context.Context, user ids.UserID, name string) (Owner, bo
 // offers are all the tools of all devices that are connected.
 func (b *Book) Names(ctx context.Context, user ids.UserID, offers []Owner) []string {
 	listed, claims := b.listed(user, offers)
-	if len(claims) == 0 || !b.asks() {
+	if len(claims) == 0 || !b.claims(user) {
 		return listed
 	}
 	b.claim(ctx, user, claims)
 	listed, _ = b.listed(user, offers)
 	return listed
+}
+
+// Known returns how many bindings of a user are remembered. While it stays the same, so do the names of tools that are [Book.Settled].
+func (b *Book) Known(user ids.UserID) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.users[user])
+}
+
+// Settled reports whether the names of tools are what they will be, with the bindings that are remembered now, whose number it returns:
+// nothing is left to be claimed for them.
+func (b *Book) Settled(user ids.UserID, offers []Owner) (known int, settled bool) {
+	_, claims := b.listed(user, offers)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, full := b.full[user]
+	return len(b.users[user]), len(claims) == 0 || full || b.keeper == nil
 }
 
 // claim asks the keeper for names.
@@ -87,6 +109,29 @@ func (b *Book) claim(ctx context.Context, user ids.UserID, claims []Binding) {
 	defer cancel()
 	held, err := b.keeper.ClaimNames(ctx, user, claims)
 	b.remember(user, held, err)
+	if err == nil && len(held) < len(claims) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if len(b.full) >= maxUsers {
+			clear(b.full)
+		}
+		b.full[user] = time.Now()
+	}
+}
+
+// claims reports whether names are to be claimed for a user now.
+func (b *Book) claims(user ids.UserID) bool {
+	if !b.asks() {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	since, full := b.full[user]
+	if full && time.Since(since) > sated {
+		delete(b.full, user)
+		full = false
+	}
+	return !full
 }
 
 // listed returns the names of offers by what is remembered, and what to claim for them.

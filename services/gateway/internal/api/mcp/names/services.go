@@ -25,7 +25,7 @@ func (s Service) candidates() [2]string {
 func (b *Book) Services(ctx context.Context, user ids.UserID, tools []Service) []string {
 	for range (Service{}).candidates() {
 		given, claims := b.services(user, tools)
-		if len(claims) == 0 || !b.asks() {
+		if len(claims) == 0 || !b.claims(user) {
 			return given
 		}
 		b.claim(ctx, user, claims)
