@@ -7,10 +7,9 @@ import (
 
 // timing holds every duration of a node. They are the protocol's, not the caller's; tests shorten them.
 type timing struct {
-	// heartbeat is a third of the 60 s after which the registry forgets a node.
-	heartbeat time.Duration
-	// silence is how long a connection may bring nothing, not even an answer to a heartbeat, before it counts as dead.
-	silence time.Duration
+	// heartbeat is how often the gateway is asked for a sign of life, and answer how long it may take to give one. Both together are
+	// how soon a gateway that hangs is left.
+	heartbeat, answer time.Duration
 	// dial bounds the handshake, register the wait for `registered`.
 	dial, register time.Duration
 	// renew is the pause before a new token is asked for again, after an attempt that failed.
@@ -33,8 +32,8 @@ type timing struct {
 
 func defaultTiming() timing {
 	return timing{
-		heartbeat: 20 * time.Second,
-		silence:   60 * time.Second,
+		heartbeat: 7 * time.Second,
+		answer:    6 * time.Second,
 		dial:      15 * time.Second,
 		register:  15 * time.Second,
 		renew:     10 * time.Second,

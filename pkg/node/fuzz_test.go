@@ -58,7 +58,7 @@ func FuzzConnection(f *testing.F) {
 	o := options(g)
 	o.Logger = slog.New(slog.DiscardHandler)
 	still := quick()
-	still.heartbeat, still.silence = 24*time.Hour, 24*time.Hour
+	still.heartbeat, still.answer = 24*time.Hour, 24*time.Hour
 	start(f, o, still, map[string]Handler{"echo": func(_ context.Context, c Call) (Result, error) {
 		return Text(string(c.Arguments)), nil
 	}})

@@ -23,11 +23,15 @@ type session struct {
 	registered chan registeredFrame
 	tokens     chan tokenAckFrame
 	pings      chan struct{}
+
+	// welcome is closed once the gateway has registered the node.
+	welcome chan struct{}
+	alive   alive
 }
 
 func newSession(n *Node, ws *websocket.Conn, token string) *session {
 	return &session{
-		node: n, ws: ws, token: token,
+		node: n, ws: ws, token: token, alive: alive{began: time.Now()}, welcome: make(chan struct{}),
 		registered: make(chan registeredFrame, 1), tokens: make(chan tokenAckFrame, 1), pings: make(chan struct{}, 1),
 	}
 }
@@ -36,10 +40,10 @@ func newSession(n *Node, ws *websocket.Conn, token string) *session {
 func (s *session) run(ctx context.Context) error {
 	var goroutines sync.WaitGroup
 	lost := make(chan error, 1)
-	alive, die := context.WithCancel(ctx)
+	open, die := context.WithCancel(ctx)
 	goroutines.Go(func() { lost <- s.read(ctx) })
-	goroutines.Go(func() { s.keepAlive(alive) })
-	goroutines.Go(func() { s.stayKnown(alive, s.token) })
+	goroutines.Go(func() { s.keepAlive(open) })
+	goroutines.Go(func() { s.stayKnown(open, s.token) })
 	defer func() {
 		die()
 		_ = s.ws.CloseNow()
@@ -61,6 +65,9 @@ func (s *session) run(ctx context.Context) error {
 				return &RegisterError{Reason: answer.Error}
 			}
 			late.Stop()
+			if !welcome {
+				close(s.welcome)
+			}
 			welcome = true
 			s.node.opts.Logger.InfoContext(ctx, "node connected", "node", s.node.opts.NodeID)
 			s.node.enter(State{Phase: Connected})
@@ -104,28 +111,11 @@ func (s *session) leave() {
 func (s *session) send(ctx context.Context, frame []byte) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.node.timing.write)
 	defer cancel()
-	return s.ws.Write(ctx, websocket.MessageText, frame)
-}
-
-// keepAlive sends heartbeats, and pongs, which the reader leaves to it so that a write never holds up reading.
-func (s *session) keepAlive(ctx context.Context) {
-	ticks := time.NewTicker(s.node.timing.heartbeat)
-	defer ticks.Stop()
-	for {
-		var err error
-		select {
-		case <-ticks.C:
-			err = s.send(ctx, heartbeat(s.node.calls.running()))
-		case <-s.pings:
-			err = s.send(ctx, pong)
-		case <-ctx.Done():
-			return
-		}
-		if err != nil {
-			_ = s.ws.CloseNow() // the reader reports the loss
-			return
-		}
+	err := s.ws.Write(ctx, websocket.MessageText, frame)
+	if err == nil {
+		s.alive.writes(len(frame))
 	}
+	return err
 }
 
 // read handles frames until the connection ends. It returns why.
@@ -141,18 +131,6 @@ func (s *session) read(ctx context.Context) error {
 		}
 		s.handle(ctx, data)
 	}
-}
-
-// readFrame takes silence for a dead connection: heartbeats are answered, and the gateway pings besides. It goes on while
-// ctx ends, since calls are still being answered then.
-func (s *session) readFrame(ctx context.Context) (websocket.MessageType, []byte, error) {
-	silence, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.node.timing.silence)
-	defer cancel()
-	kind, data, err := s.ws.Read(silence)
-	if errors.Is(silence.Err(), context.DeadlineExceeded) && websocket.CloseStatus(err) == -1 && err != nil {
-		err = fmt.Errorf("the gateway was silent for %v", s.node.timing.silence)
-	}
-	return kind, data, err
 }
 
 func (s *session) handle(ctx context.Context, data []byte) {

@@ -2,11 +2,17 @@ import { encodeFrame, heartbeat, pong, readFrame } from './frames.js';
 
 /** A server that does not take the connection in this time is not there. Milliseconds, as all here. */
 export const CONNECT_TIMEOUT_MS = 15_000;
-/** Chrome puts a worker to sleep after 30 s without traffic, and the server forgets a node after 60 s. */
-export const HEARTBEAT_MIN_MS = 20_000;
-export const HEARTBEAT_MAX_MS = 25_000;
-/** The server acknowledges every heartbeat, so this long a silence is a dead connection that nobody closed. */
-export const SILENCE_MS = 60_000;
+/**
+ * The server acknowledges every heartbeat. One that hangs keeps its sockets, so a heartbeat is a question, and any frame after it an
+ * answer: a server that gives none within ANSWER_MS is left.
+ */
+export const HEARTBEAT_MIN_MS = 6_000;
+export const HEARTBEAT_MAX_MS = 7_000;
+export const ANSWER_MS = 6_000;
+/** What a line carries at least, in bytes a millisecond: a heartbeat waits behind what was written before it. */
+const SLOWEST_LINE = 175;
+/** A question whose time was over so much before it was noticed was open while the machine slept, and is asked again. */
+export const OVERSLEPT_MS = 2_000;
 /** The close code that stands for an end without one (RFC 6455, section 7.1.5). */
 export const ABNORMAL = 1006;
 
@@ -23,7 +29,9 @@ export class Link {
 
   // Changed by events.
   #timer;
-  #lastHeard = 0;
+  #heard = 0; // how many frames
+  #asked = { at: 0, heard: 0, wait: 0 }; // the last heartbeat
+  #writtenAt = 0; // when the slowest line has carried what was written
   #openedAt = 0;
   #ended = false;
 
@@ -45,7 +53,7 @@ export class Link {
     this.#random = random;
     this.#timer = setTimeout(() => this.#end(ABNORMAL, 'The server did not answer'), CONNECT_TIMEOUT_MS);
     socket.onopen = () => this.#opened();
-    socket.onmessage = (event) => this.#heard(event.data);
+    socket.onmessage = (event) => this.#receive(event.data);
     socket.onclose = (event) => this.#end(event.code, event.reason);
   }
 
@@ -60,29 +68,40 @@ export class Link {
   }
 
   #opened() {
-    this.#openedAt = this.#lastHeard = Date.now();
+    this.#openedAt = Date.now();
     this.#send(this.#register);
-    this.#scheduleHeartbeat();
+    this.#scheduleHeartbeat(0);
   }
 
-  #scheduleHeartbeat() {
+  /** @param {number} passed since the last heartbeat */
+  #scheduleHeartbeat(passed) {
     clearTimeout(this.#timer);
     const wait = HEARTBEAT_MIN_MS + this.#random() * (HEARTBEAT_MAX_MS - HEARTBEAT_MIN_MS);
-    this.#timer = setTimeout(() => this.#beat(), wait);
+    this.#timer = setTimeout(() => this.#beat(), Math.max(0, wait - passed));
   }
 
   #beat() {
-    if (Date.now() - this.#lastHeard >= SILENCE_MS) {
-      this.#end(ABNORMAL, 'The server fell silent');
-      return;
-    }
+    const now = Date.now();
+    this.#asked = { at: now, heard: this.#heard, wait: ANSWER_MS + Math.max(0, this.#writtenAt - now) };
     const { status, tasks } = this.#handlers.load();
     this.#send(heartbeat(status, tasks));
-    this.#scheduleHeartbeat();
+    this.#timer = setTimeout(() => this.#check(), this.#asked.wait);
   }
 
-  #heard(data) {
-    this.#lastHeard = Date.now();
+  /** Looks whether the last heartbeat was answered. */
+  #check() {
+    const passed = Date.now() - this.#asked.at;
+    if (this.#heard !== this.#asked.heard) {
+      this.#scheduleHeartbeat(passed);
+    } else if (passed > this.#asked.wait + OVERSLEPT_MS) {
+      this.#beat();
+    } else {
+      this.#end(ABNORMAL, 'The server fell silent');
+    }
+  }
+
+  #receive(data) {
+    this.#heard += 1;
     const frame = readFrame(data);
     if (frame.kind === 'ping') {
       this.#send(pong());
@@ -92,7 +111,10 @@ export class Link {
   }
 
   #send(frame) {
-    if (!this.#ended) this.#socket.send(encodeFrame(frame));
+    if (this.#ended) return;
+    const text = encodeFrame(frame);
+    this.#writtenAt = Math.max(this.#writtenAt, Date.now()) + text.length / SLOWEST_LINE;
+    this.#socket.send(text);
   }
 
   #end(code, reason) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 import { Connection } from '../lib/connection.js';
-import { CONNECT_TIMEOUT_MS, HEARTBEAT_MAX_MS, HEARTBEAT_MIN_MS, SILENCE_MS } from '../lib/link.js';
+import { ANSWER_MS, CONNECT_TIMEOUT_MS, HEARTBEAT_MAX_MS, HEARTBEAT_MIN_MS } from '../lib/link.js';
 import { controlTime, FakeRecord, FakeSocket, settle } from './fakes.js';
 
 const TARGET = { url: 'ws://server/ws/extension', protocols: [], register: { type: 'register', node_id: 'n' } };
@@ -70,35 +70,66 @@ test("the server's ping is answered", async (t) => {
   assert.deepEqual(socket.sent.at(-1), { type: 'pong' });
 });
 
-test('heartbeats come every 20 to 25 s', async (t) => {
+test('heartbeats come every 6 to 7 s', async (t) => {
   const it = setUp(t);
   const socket = await it.connect();
   const beats = () => socket.sent.filter(({ type }) => type === 'heartbeat').length;
   const interval = (HEARTBEAT_MIN_MS + HEARTBEAT_MAX_MS) / 2;
   await it.elapse(interval - 1);
   assert.equal(beats(), 0);
-  await it.elapse(1);
-  assert.equal(beats(), 1);
-  socket.receives({ type: 'heartbeat_ack' });
-  await it.elapse(interval);
-  assert.equal(beats(), 2);
+  for (let n = 1; n <= 3; n += 1) {
+    await it.elapse(1);
+    assert.equal(beats(), n);
+    socket.receives({ type: 'heartbeat_ack' });
+    await it.elapse(ANSWER_MS);
+    await it.elapse(interval - ANSWER_MS - 1);
+    assert.equal(beats(), n);
+  }
 });
 
-test('a silent server is left, and tried again', async (t) => {
+test('a server that hangs is left in less than 15 s, and tried again', async (t) => {
   const it = setUp(t);
   const socket = await it.connect();
-  for (let waited = 0; waited <= SILENCE_MS; waited += 5_000) await it.elapse(5_000);
-  await it.elapse(HEARTBEAT_MAX_MS);
+  await it.elapse(7_000);
+  await it.elapse(6_500);
   await it.elapse(500);
   assert.equal(socket.closed, true);
   assert.equal(it.lost, 1);
   assert.equal(it.sockets.length, 2);
 });
 
+test('a large answer gets the time that a slow line needs for it', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  socket.receives({ type: 'ping' });
+  it.frames.length = 0;
+  socket.receives({ jsonrpc: '2.0', id: 'x', method: 'tools/call', params: { name: 'click', arguments: {} } });
+  it.frames[0].send({ jsonrpc: '2.0', id: 'x', result: { content: [{ type: 'text', text: 'x'.repeat(5_000_000) }] } });
+  const written = JSON.stringify(socket.sent.at(-1)).length;
+  assert.ok(written > 4_000_000);
+  await it.elapse(7_000);
+  await it.elapse(written / 175 - 7_000);
+  assert.equal(socket.closed, false);
+  await it.elapse(ANSWER_MS + 1_000);
+  assert.equal(socket.closed, true);
+});
+
+test('sleep is no silence', async (t) => {
+  const it = setUp(t);
+  const socket = await it.connect();
+  await it.elapse(7_000); // a heartbeat is on its way
+  mock.timers.setTime(Date.now() + 3_600_000); // timers stand still
+  await it.elapse(ANSWER_MS);
+  assert.equal(socket.closed, false);
+  assert.equal(socket.sent.filter(({ type }) => type === 'heartbeat').length, 2);
+  await it.elapse(ANSWER_MS);
+  assert.equal(socket.closed, true);
+});
+
 test('a server that answers is not silent', async (t) => {
   const it = setUp(t);
   const socket = await it.connect();
-  for (let waited = 0; waited <= 5 * SILENCE_MS; waited += 5_000) {
+  for (let waited = 0; waited <= 300_000; waited += 5_000) {
     await it.elapse(5_000);
     socket.receives({ type: 'heartbeat_ack' });
   }

@@ -98,11 +98,20 @@ spec:
             httpGet: {path: /livez, port: admin}
             periodSeconds: 1
             failureThreshold: 60
+          # A gateway that hangs keeps the sockets of its clients, of which some wait a minute: it is killed within ten seconds or
+          # little more, and without a time to drain, which it would not do.
           livenessProbe:
             httpGet: {path: /livez, port: admin}
+            {{- if eq .component "gateway" }}
+            periodSeconds: 3
+            timeoutSeconds: 3
+            failureThreshold: 3
+            terminationGracePeriodSeconds: 1
+            {{- else }}
             periodSeconds: 10
             timeoutSeconds: 5
             failureThreshold: 3
+            {{- end }}
           readinessProbe:
             httpGet: {path: /readyz, port: admin}
             periodSeconds: 2
