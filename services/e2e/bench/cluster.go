@@ -29,6 +29,8 @@ type cluster struct {
 	served int
 	// entry is a pod without nodes, holder one that has some.
 	entry, holder pod
+	// procs is how many processors each process uses that is started from now on; 0 is all.
+	procs int
 }
 
 // shape is how many there are of what keeps presence.
@@ -82,7 +84,7 @@ func (c *cluster) registry() pod {
 }
 
 func (c *cluster) start(role string, w wiring) (pod, error) {
-	w.Log = c.level
+	w.Log, w.Procs = c.level, c.procs
 	child, err := proc.Start(role, w, c.log)
 	if err != nil {
 		return pod{}, err
@@ -94,7 +96,7 @@ func (c *cluster) start(role string, w wiring) (pod, error) {
 
 // nodes starts a process of simulated nodes.
 func (c *cluster) nodes() (fleet, error) {
-	child, err := proc.Start(roleNodes, wiring{}, c.log)
+	child, err := proc.Start(roleNodes, wiring{Procs: c.procs}, c.log)
 	if err == nil {
 		c.children = append(c.children, child)
 	}
@@ -134,3 +136,6 @@ func (f fleet) follow(addrs ...string) error { return f.Call("Nodes.Follow", add
 func (f fleet) returned() (r nodes.Return, err error) {
 	return r, f.Call("Nodes.Returned", struct{}{}, &r)
 }
+
+// dropped is how many connections ended although their nodes were to stay.
+func (f fleet) dropped() (n int, err error) { return n, f.Call("Nodes.Dropped", struct{}{}, &n) }

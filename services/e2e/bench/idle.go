@@ -113,6 +113,9 @@ func (c *cluster) measureIdle(ctx context.Context, o options) (r idle, err error
 	if err := errors.Join(err, stop()); err != nil {
 		return r, fmt.Errorf("reconnect: %w", err)
 	}
+	if back.Missing > 0 {
+		return r, fmt.Errorf("reconnect: %d nodes are missing: %s", back.Missing, back.Why)
+	}
 	r.Returned, r.Retries = back.Took, back.Retries
 	if r.CPU, err = cpuOf(busy); err != nil {
 		return r, err

@@ -118,9 +118,12 @@ func routed(ctx context.Context, server pod) (float64, error) {
 	return last.Subscriptions, err
 }
 
+// settleWithin is how long the end of many nodes may take.
+const settleWithin = 3 * time.Minute
+
 // settled waits until a server's monitoring says what ok wants to hear.
 func settled(ctx context.Context, server pod, ok func(natsStats) bool) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, settleWithin)
 	defer cancel()
 	for {
 		varz, err := readNATS(ctx, server)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -64,6 +65,8 @@ type wiring struct {
 	Cluster string
 	// Limits has a gateway hold users to the limits that are the default.
 	Limits bool
+	// Procs is how many processors the process uses at once; 0 is all.
+	Procs int
 	// Log is the least level that is logged.
 	Log slog.Level
 }
@@ -92,6 +95,9 @@ func play(role string, raw []byte) error {
 	var w wiring
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return err
+	}
+	if w.Procs > 0 {
+		runtime.GOMAXPROCS(w.Procs)
 	}
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: w.Log})))
 	switch role {

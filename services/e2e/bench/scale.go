@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/load"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/nodes"
 	"github.com/hecaton-dev/hecaton/services/e2e/bench/proc"
 )
@@ -39,12 +39,19 @@ type scale struct {
 	Redis *redisGrowth `json:",omitempty"`
 	// Idle is a time without calls, Calls one with them. In Coming all nodes came, in Going all that were left were lost at once.
 	Idle, Calls, Coming, Going stretch
-	// Latency is that of the calls; each was made through the gateway that does not hold the node.
+	// The calls were made through the gateway that does not hold the node; Calls above is the time in which they were. Beside are
+	// those that were made while visitors came and went.
 	Latency quantiles
+	Made    outcomes
+	Beside  outcomes
 	Lag     []lag
 	// Lost is what the death of a gateway did, where there are more than two.
 	Lost  *loss `json:",omitempty"`
 	Route interest
+	// Dropped connections ended although their nodes were to stay; the nodes came back.
+	Dropped int
+	// Problems are why parts of the run have no figures, or fewer.
+	Problems []string `json:",omitempty"`
 }
 
 // redisGrowth is per node, in bytes.
@@ -70,11 +77,25 @@ type scaling struct {
 	fleets   []fleet
 	gauges   gauges
 	lost     int // how many of the first gateways are dead
+
+	problems []string
 }
 
-// measureScale runs every part of it.
+// note has the run go on without something that failed, and its report say so.
+func (s *scaling) note(part string, err error) {
+	if err == nil {
+		return
+	}
+	fmt.Fprintf(s.log, "%s: %v\n", part, err)
+	s.problems = append(s.problems, fmt.Sprintf("%s: %v", part, err))
+}
+
+// measureScale runs every part of it. Once the nodes are there, a part that fails leaves its figures out, and the others go on.
 func (c *cluster) measureScale(ctx context.Context, o options) (r scale, err error) {
 	s := &scaling{cluster: c, scaleOptions: o.Scale}
+	if s.Gateways > runtime.NumCPU() {
+		c.procs = 1 // processes that each try to use all processors mostly wake each other's threads
+	}
 	r.Nodes, r.Gateways, r.Registries, r.Shards, r.Beat, r.Rate = s.Nodes, s.Gateways, s.Registries, s.Shards, s.Beat, s.Rate
 	if err := checkLimits(s.Nodes / max(2, s.Gateways-1)); err != nil { // one gateway is lost
 		return r, err
@@ -91,23 +112,23 @@ func (c *cluster) measureScale(ctx context.Context, o options) (r scale, err err
 		return r, err
 	}
 	r.Idle, err = s.during(ctx, func() error { return sleep(ctx, s.Idle) })
-	if err := errors.Join(err, stop()); err != nil {
-		return r, err
-	}
-	if err := s.call(ctx, o, &r); err != nil {
-		return r, err
-	}
+	s.note("idle", errors.Join(err, stop()))
+	s.note("calls", s.call(ctx, o, &r))
 	if s.Gateways > 2 {
-		if r.Lost, err = s.lose(ctx); err != nil {
-			return r, err
-		}
+		r.Lost, err = s.lose(ctx)
+		s.note("the loss of a gateway", err)
 	}
-	if err := s.leave(ctx, &r); err != nil {
-		return r, err
+	for _, f := range s.fleets {
+		n, err := f.dropped()
+		s.note("nodes", err)
+		r.Dropped += n
 	}
+	s.note("the end of all nodes", s.leave(ctx, &r))
 	fmt.Fprintln(c.log, "interest between two NATS servers")
 	r.Route, err = c.measureInterest(ctx, s.Nodes)
-	return r, err
+	s.note("interest", err)
+	r.Problems = s.problems
+	return r, ctx.Err()
 }
 
 func (s *scaling) start(ctx context.Context) (err error) {
@@ -169,7 +190,7 @@ func (s *scaling) come() error {
 		if err := f.answer(smallResult); err != nil {
 			return err
 		}
-		plan := nodes.Plan{Addr: g.HTTP, Dialect: nodes.Zeus, Count: each, PerUser: idlePerUser, First: i * each}
+		plan := nodes.Plan{Addr: g.HTTP, Dialect: nodes.Zeus, Count: each, PerUser: idlePerUser, First: i * each, Again: true}
 		if _, err := f.connect(plan); err != nil {
 			return err
 		}
@@ -182,13 +203,22 @@ func (s *scaling) come() error {
 
 // leave kills all nodes, until NATS and the registry have heard of the last one's end.
 func (s *scaling) leave(ctx context.Context, r *scale) (err error) {
-	before := r.Calls.NATS.Subscriptions
+	before, err := readNATS(ctx, s.cluster.nats)
+	if err != nil {
+		return err
+	}
+	gone := s.Nodes
+	if r.Lost != nil {
+		gone -= r.Lost.Missing
+	}
 	r.Going, err = s.during(ctx, func() error {
 		s.gauges.fleets = nil // what they used died with them
 		for _, f := range s.fleets {
 			f.Kill()
 		}
-		return settled(ctx, s.cluster.nats, func(n natsStats) bool { return n.Subscriptions <= before-float64(subjectsPerNode*s.Nodes) })
+		return settled(ctx, s.cluster.nats, func(n natsStats) bool {
+			return n.Subscriptions <= before.Subscriptions-float64(subjectsPerNode*gone)
+		})
 	})
 	return err
 }
@@ -200,42 +230,30 @@ func (s *scaling) call(ctx context.Context, o options, r *scale) error {
 		return err
 	}
 	defer calls.close()
-	job := load.Steady{Call: calls.call, Rate: s.Rate, Size: smallResult, For: o.Warmup}
-	if _, err := load.RunSteady(ctx, job); err != nil {
+	if _, err := s.steadily(ctx, calls, max(o.Warmup, time.Second)); err != nil {
 		return err
 	}
 	stop, err := o.profile(s.children(), "scale calls")
 	if err != nil {
 		return err
 	}
-	job.For = s.scaleOptions.Calls
-	r.Calls, err = s.during(ctx, func() error {
-		done, err := load.RunSteady(ctx, job)
-		if err == nil {
-			r.Latency = quantilesOf(done.Samples)
-		}
+	r.Calls, err = s.during(ctx, func() (err error) {
+		r.Made, err = s.steadily(ctx, calls, s.scaleOptions.Calls)
+		r.Latency = r.Made.Latency
 		return err
 	})
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
 	fmt.Fprintln(s.log, "nodes come and go")
-	job.For = s.Visits
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	failed := make(chan error, 1)
+	called := make(chan error, 1)
 	go func() {
-		_, err := load.RunSteady(ctx, job)
-		if err != nil {
-			cancel(err)
-		}
-		failed <- err
+		var err error
+		r.Beside, err = s.steadily(ctx, calls, s.Visits)
+		called <- err
 	}()
 	r.Lag, err = s.visits(ctx)
-	if err != nil {
-		cancel(err)
-	}
-	return errors.Join(err, <-failed)
+	return errors.Join(err, <-called)
 }
 
 // children are the processes of ours, for profiles.

@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"sync"
 	"time"
 
-	"github.com/hecaton-dev/hecaton/pkg/errs"
 	"github.com/hecaton-dev/hecaton/pkg/load"
 )
 
@@ -18,14 +14,13 @@ const lossAfter = 10
 
 // loss is what the death of one gateway did to all nodes' calls.
 type loss struct {
-	// Nodes were at the gateway, and were all at others when Returned was over. Retries are attempts to connect that failed.
-	Nodes    int
-	Returned time.Duration
-	Retries  int
-	// Calls went to all nodes meanwhile, in Latency; those that did not succeed are counted by what became of them.
-	Calls   int
-	Failed  map[string]int
-	Latency quantiles
+	// Nodes were at the gateway, and were at others when Returned was over, those that are Missing excepted. Retries are attempts to
+	// connect that failed.
+	Nodes, Missing int
+	Returned       time.Duration
+	Retries        int
+	// The calls went to all nodes meanwhile.
+	outcomes
 	// During is what the parts did, the gateway that died not counted.
 	During stretch
 }
@@ -51,51 +46,34 @@ func (s *scaling) lose(ctx context.Context) (*loss, error) {
 	}
 	defer calls.close()
 	s.gauges.pods = s.alive()
-	r := &loss{Nodes: s.Nodes / s.Gateways, Failed: make(map[string]int)}
-	var mu sync.Mutex
-	job := load.Steady{Rate: s.Rate, Size: smallResult, For: s.Loss, Call: func(ctx context.Context, i int) (int, error) {
-		if _, err := calls.call(ctx, i); err != nil {
-			mu.Lock()
-			defer mu.Unlock()
-			r.Failed[reason(err)]++
-		}
-		return smallResult, nil
-	}}
+	r := &loss{Nodes: s.Nodes / s.Gateways}
 	r.During, err = s.during(ctx, func() error {
 		called := make(chan error, 1)
 		go func() {
-			result, err := load.RunSteady(ctx, job)
-			r.Calls, r.Latency = len(result.Samples), quantilesOf(result.Samples)
+			var err error
+			r.outcomes, err = s.steadily(ctx, calls, s.Loss)
 			called <- err
 		}()
 		err := sleep(ctx, s.Loss/lossAfter)
 		dead.Kill()
 		back, lost := s.fleets[0].returned()
-		r.Returned, r.Retries = back.Took, back.Retries
+		r.Returned, r.Retries, r.Missing = back.Took, back.Retries, back.Missing
+		if back.Missing > 0 {
+			s.note("nodes of the gateway that died", errors.New(back.Why))
+		}
 		return errors.Join(err, lost, <-called)
 	})
 	return r, err
 }
 
-// reason is what became of a call that was not answered.
-func reason(err error) string {
-	var e *errs.Error
-	if errors.As(err, &e) {
-		return string(e.Reason)
-	}
-	return err.Error()
-}
-
 func (l *loss) table() load.Table {
 	t := load.Table{
 		{"one gateway dies under load", ""},
-		{"its nodes, all at others after", fmt.Sprintf("%d, %.1f s", l.Nodes, l.Returned.Seconds())},
+		{"its nodes, at others after", fmt.Sprintf("%d, %.1f s", l.Nodes-l.Missing, l.Returned.Seconds())},
+		{"nodes that are missing", fmt.Sprint(l.Missing)},
 		{"attempts to connect that failed", fmt.Sprint(l.Retries)},
 		{"calls meanwhile: p50, p99, most, ms", fmt.Sprintf("%s, %s, %s", millis(l.Latency.P50), millis(l.Latency.P99), millis(l.Latency.Max))},
 		{"calls in all", fmt.Sprint(l.Calls)},
 	}
-	for _, reason := range slices.Sorted(maps.Keys(l.Failed)) {
-		t = append(t, []string{"  " + reason, fmt.Sprint(l.Failed[reason])})
-	}
-	return t
+	return append(t, l.failures()...)
 }

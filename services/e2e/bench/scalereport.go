@@ -16,10 +16,25 @@ func (s *scale) write(w io.Writer) {
 	if s.Lost != nil {
 		tables = append(tables, s.Lost.table())
 	}
+	tables = append(tables, s.problemTable())
 	for _, t := range tables {
 		_ = t.Write(w, "")
 		_, _ = fmt.Fprintln(w) // report.write has a last line, which reports what failed
 	}
+}
+
+// problemTable is what did not go as it should.
+func (s *scale) problemTable() load.Table {
+	failed := append(s.Made.failures(), s.Beside.failures()...)
+	t := load.Table{
+		{"calls that failed", fmt.Sprintf("%d kinds%s", len(failed), mark(len(failed) == 0))},
+		{"connections that ended by themselves", fmt.Sprintf("%d%s", s.Dropped, mark(s.Dropped == 0))},
+	}
+	t = append(t, failed...)
+	for _, p := range s.Problems {
+		t = append(t, []string{p, "!"})
+	}
+	return t
 }
 
 func (s *scale) memoryTable() load.Table {
@@ -103,6 +118,9 @@ func (s *scale) lagTable() load.Table {
 	for _, l := range s.Lag {
 		add("a node "+l.What+": a watcher hears", l.Watch)
 		add("  the other gateway's list shows it", l.List)
+		if l.Missed > 0 {
+			t = append(t, []string{fmt.Sprintf("  not within %v !", shown), "", "", "", "", fmt.Sprint(l.Missed)})
+		}
 	}
 	return t
 }

@@ -38,11 +38,13 @@ type lag struct {
 	// Watch is the time until a watcher received the event, List until the other gateway's list of nodes showed it,
 	// measured every listEvery.
 	Watch, List quantiles
+	// Missed is how often not both were so in time.
+	Missed int
 }
 
 const (
 	listEvery = 10 * time.Millisecond
-	// shown bounds the wait for either.
+	// shown bounds the wait for either; a visit in which it is over ends early.
 	shown = 20 * time.Second
 	// breath is the longest pause before a visitor's next step. It is as long as the interval in which a gateway handles
 	// all heartbeats, so that a step comes at any moment of it.
@@ -54,8 +56,6 @@ var steps = []string{"connects", "changes its status", "disconnects"}
 
 // visits has visitors come and go for s.Visits.
 func (s *scaling) visits(ctx context.Context) ([]lag, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	w, err := watchAll(ctx, s.registries[0].GRPC)
 	if err != nil {
 		return nil, err
@@ -71,18 +71,15 @@ func (s *scaling) visits(ctx context.Context) ([]lag, error) {
 		v.lists = append(v.lists, toolv1.NewToolServiceClient(conn))
 	}
 	var work sync.WaitGroup
-	problems := make([]error, s.Visitors)
 	for i := range s.Visitors {
 		work.Go(func() {
-			for visit := 0; time.Now().Before(v.end) && problems[i] == nil; visit++ {
-				if problems[i] = v.visit(ctx, fmt.Sprintf("visitor-%d-%d", i, visit), (i+visit)%len(s.gateways)); problems[i] != nil {
-					cancel()
-				}
+			for visit := 0; time.Now().Before(v.end) && ctx.Err() == nil; visit++ {
+				v.visit(ctx, fmt.Sprintf("visitor-%d-%d", i, visit), (i+visit)%len(s.gateways))
 			}
 		})
 	}
 	work.Wait()
-	return v.lags(), errors.Join(problems...)
+	return v.lags(), errors.Join(v.problem, ctx.Err())
 }
 
 type visitors struct {
@@ -93,10 +90,12 @@ type visitors struct {
 
 	mu            sync.Mutex
 	heard, listed [3][]time.Duration // by step
+	missed        [3]int
+	problem       error // the first reason for a miss
 }
 
 // visit is one node's stay at a gateway.
-func (v *visitors) visit(ctx context.Context, user string, at int) error {
+func (v *visitors) visit(ctx context.Context, user string, at int) {
 	const name = "node"
 	heard := v.expect(user)
 	defer v.forget(user)
@@ -121,13 +120,23 @@ func (v *visitors) visit(ctx context.Context, user string, at int) error {
 	}()
 	for step, do := range doing {
 		if err := sleep(ctx, rand.N(breath)); err != nil {
-			return err
+			return
 		}
 		if err := v.step(ctx, step, user, do, heard, other); err != nil {
-			return fmt.Errorf("%s that %s: %w", user, steps[step], err)
+			v.miss(step, fmt.Errorf("%s that %s: %w", user, steps[step], err))
+			return
 		}
 	}
-	return nil
+}
+
+// miss notes a step of which others did not learn in time.
+func (v *visitors) miss(step int, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.missed[step]++
+	if v.problem == nil {
+		v.problem = err
+	}
 }
 
 // step does something and waits until it is known.
@@ -198,7 +207,7 @@ func (v *visitors) lags() []lag {
 	for i, step := range steps {
 		slices.Sort(v.heard[i])
 		slices.Sort(v.listed[i])
-		all[i] = lag{step, quantilesOf(v.heard[i]), quantilesOf(v.listed[i])}
+		all[i] = lag{step, quantilesOf(v.heard[i]), quantilesOf(v.listed[i]), v.missed[i]}
 	}
 	return all
 }

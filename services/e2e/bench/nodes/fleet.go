@@ -16,6 +16,8 @@ const (
 	patience = 5 * time.Minute
 	// pause is how long a node waits before it tries again.
 	pause = 20 * time.Millisecond
+	// refusal is how long it waits where it was refused.
+	refusal = time.Second
 )
 
 // Fleet is many nodes. Its exported methods are those of a service for net/rpc.
@@ -27,7 +29,7 @@ type Fleet struct {
 	dialing chan struct{} // a place for each node that connects
 
 	mu      sync.Mutex
-	nodes   []*node  // all that were ever connected
+	nodes   []*node  // all that were ever to connect
 	next    []string // where nodes go in turn whose connection ends; none ends them
 	moves   int      // how many went there
 	total   int      // nodes there are
@@ -38,6 +40,7 @@ type Fleet struct {
 	whole   chan struct{} // closed while all nodes are up and no loss is awaited
 	failed  error         // the first node that could not go on
 	retries int
+	dropped int // connections that ended although the nodes were to stay
 }
 
 // NewFleet returns a fleet without nodes; Close ends it.
@@ -62,6 +65,8 @@ type Plan struct {
 	PerUser int
 	// First is the number of the first one, from which its name follows (see [Name]).
 	First int
+	// Again has a node whose connection ends, or that is refused, try again at the same address. Otherwise that is a failure.
+	Again bool
 }
 
 // Connect connects nodes and answers, once all are registered, how long that took.
@@ -69,7 +74,7 @@ func (f *Fleet) Connect(p Plan, took *time.Duration) error {
 	start := time.Now()
 	arriving := make([]*node, p.Count)
 	for i := range arriving {
-		arriving[i] = &node{fleet: f, dialect: p.Dialect}
+		arriving[i] = &node{fleet: f, dialect: p.Dialect, again: p.Again}
 		arriving[i].user, arriving[i].name = Name(p.First+i, p.PerUser)
 	}
 	f.mu.Lock()
@@ -117,16 +122,29 @@ type Return struct {
 	Took time.Duration
 	// Retries counts attempts to connect that failed.
 	Retries int
+	// Missing nodes have not come back, for the reason in Why; Took is then how long they were waited for.
+	Missing int
+	Why     string
 }
 
-// Returned waits until every node was lost and has registered again.
+// Returned waits until every node was lost and has registered again, or has had time enough for that.
 func (f *Fleet) Returned(_ struct{}, r *Return) error {
-	if err := f.await(); err != nil {
-		return err
-	}
+	err := f.await()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	*r = Return{f.wholeAt.Sub(f.lostAt), f.retries}
+	if err == nil {
+		*r = Return{Took: f.wholeAt.Sub(f.lostAt), Retries: f.retries}
+		return nil
+	}
+	*r = Return{time.Since(f.lostAt), f.retries, len(f.nodes) - f.up, err.Error()}
+	return nil
+}
+
+// Dropped tells how many connections ended although the nodes were to stay.
+func (f *Fleet) Dropped(_ struct{}, n *int) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*n = f.dropped
 	return nil
 }
 
@@ -164,7 +182,7 @@ func (f *Fleet) live(n *node, addr string) {
 		n.wire.Store(w)
 		err = n.serve(f.ctx, w)
 		n.wire.Store(nil)
-		addr = f.lost(err)
+		addr = f.lost(n, addr, err)
 	}
 }
 
@@ -179,14 +197,19 @@ func (f *Fleet) connect(n *node, addr string) (*wire, error) {
 	for {
 		w, err := n.connect(f.ctx, addr)
 		var closed closedError
-		if err == nil || errors.As(err, &closed) || errors.Is(err, errRefused) || f.ctx.Err() != nil {
+		refused := errors.As(err, &closed) || errors.Is(err, errRefused)
+		if err == nil || refused && !n.again || f.ctx.Err() != nil {
 			return w, err
 		}
 		f.mu.Lock()
 		f.retries++
 		f.mu.Unlock()
+		wait := pause
+		if refused {
+			wait = refusal
+		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(wait):
 		case <-f.ctx.Done():
 			return nil, f.ctx.Err()
 		}
@@ -200,8 +223,8 @@ func (f *Fleet) arrived() {
 	f.settle()
 }
 
-// lost notes the end of a connection and returns where its node goes.
-func (f *Fleet) lost(err error) (next string) {
+// lost notes the end of a connection to addr and returns where its node goes.
+func (f *Fleet) lost(n *node, addr string, err error) (next string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.lostAt.IsZero() {
@@ -212,6 +235,10 @@ func (f *Fleet) lost(err error) (next string) {
 	if len(f.next) > 0 {
 		f.moves++
 		return f.next[f.moves%len(f.next)]
+	}
+	if n.again && f.ctx.Err() == nil {
+		f.dropped++
+		return addr
 	}
 	if f.failed == nil && f.ctx.Err() == nil {
 		f.failed = fmt.Errorf("a node lost its connection: %w", err)

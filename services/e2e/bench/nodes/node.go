@@ -29,6 +29,7 @@ type node struct {
 	fleet      *Fleet
 	dialect    Dialect
 	user, name string
+	again      bool // it tries again where it is refused, and after its connection's end
 
 	wire atomic.Pointer[wire] // while the node is registered
 }

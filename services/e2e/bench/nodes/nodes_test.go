@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -252,6 +253,38 @@ func TestFleetTellsWhatWentWrong(t *testing.T) {
 			t.Error(err)
 		}
 		f.Close()
+	}
+}
+
+// A node that is to stay whatever happens tries again where it is refused, and after its connection's end, which is counted.
+func TestFleetThatTriesAgain(t *testing.T) {
+	t.Parallel()
+	var came atomic.Int32
+	welcome := func(ctx context.Context, c *websocket.Conn) {
+		_ = c.Write(ctx, websocket.MessageText, []byte(`{"type":"registered","success":true}`))
+	}
+	back := make(chan struct{})
+	addr := pod(t, func(ctx context.Context, c *websocket.Conn, _ *http.Request) {
+		switch came.Add(1) {
+		case 1:
+			_ = c.Close(1013, "later")
+		case 2:
+			welcome(ctx, c)
+		default:
+			welcome(ctx, c)
+			close(back)
+			<-c.CloseRead(ctx).Done()
+		}
+	})
+	f := NewFleet()
+	defer f.Close()
+	if err := f.Connect(Plan{Addr: addr, Dialect: Bare, Count: 1, PerUser: 1, Again: true}, new(time.Duration)); err != nil {
+		t.Fatal(err)
+	}
+	<-back
+	var dropped int
+	if err := f.Dropped(struct{}{}, &dropped); err != nil || dropped != 1 {
+		t.Errorf("%d connections were dropped, %v", dropped, err)
 	}
 }
 

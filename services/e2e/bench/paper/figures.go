@@ -18,24 +18,33 @@ type run struct {
 	Nodes, Rate                float64
 	Gateways                   float64
 	Registries, Shards         float64
+	Dropped                    float64
 	Quiet, Collected           map[string]memory
 	Redis                      *struct{ Used, RSS float64 }
 	Idle, Calls, Coming, Going stretch
 	Latency                    quantiles
+	Made                       calls
 	Lag                        []struct {
 		What        string
 		Watch, List quantiles
+		Missed      float64
 	}
 	// Lost is what the death of a gateway did, in a run with more than two; its times are in nanoseconds.
 	Lost *struct {
-		Nodes, Returned, Retries, Calls float64
-		Failed                          map[string]float64
-		Latency                         quantiles
+		Nodes, Missing, Returned, Retries float64
+		calls
 	}
 	Route struct {
 		Came, Went, HereCPU, ThereCPU float64
 		There                         memory
 	}
+}
+
+// calls are what became of calls; Failed counts those that did not succeed by what became of them.
+type calls struct {
+	Calls   float64
+	Failed  map[string]float64
+	Latency quantiles
 }
 
 type memory struct{ RSS, Heap, Stacks float64 }

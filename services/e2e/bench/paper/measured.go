@@ -35,7 +35,7 @@ func (r run) memoryTable() string {
 // machineTable is what all processes of a kind took together.
 func (r run) machineTable() string {
 	rows := [][]string{{fmt.Sprintf("%s nodes", number(r.Nodes)), "processes", "memory for the nodes", "CPUs, idle", fmt.Sprintf("CPUs with %s calls/s", number(r.Rate))}}
-	count := map[string]float64{gateways: r.Gateways, registry: r.Registries, nats: 1, redis: r.Shards}
+	count := map[string]float64{gateways: r.Gateways, registry: max(1, r.Registries), nats: 1, redis: max(1, r.Shards)}
 	for _, p := range parts {
 		memory := r.Quiet[p.part].RSS
 		if p.part == redis {
@@ -45,7 +45,22 @@ func (r run) machineTable() string {
 			p.name, number(count[p.part]), size(memory * r.Nodes), fmt.Sprintf("%.2f", r.Idle.CPU[p.part]), fmt.Sprintf("%.2f", r.Calls.CPU[p.part]),
 		})
 	}
-	rows = append(rows, []string{"all of them came in", duration(r.Coming.Seconds), "", "", ""})
+	const simulated = "simulated nodes" // on the same machine
+	if r.Idle.CPU[simulated] > 0 {
+		rows = append(rows, []string{
+			simulated, number(r.Gateways), "", fmt.Sprintf("%.2f", r.Idle.CPU[simulated]), fmt.Sprintf("%.2f", r.Calls.CPU[simulated]),
+		})
+	}
+	rows = append(rows,
+		[]string{"all of them came in", duration(r.Coming.Seconds), "", "", ""},
+		[]string{"calls, in " + duration(r.Calls.Seconds), fmt.Sprintf("%.0f", r.Latency.Samples), "", "", ""},
+	)
+	for _, reason := range slices.Sorted(maps.Keys(r.Made.Failed)) {
+		rows = append(rows, []string{"of them `" + reason + "`", number(r.Made.Failed[reason]), "", "", ""})
+	}
+	if r.Dropped > 0 {
+		rows = append(rows, []string{"connections that ended by themselves", number(r.Dropped), "", "", ""})
+	}
 	return markdown(rows...)
 }
 
@@ -55,7 +70,7 @@ func (r run) lossTable() string {
 	ms := func(ns float64) string { return fmt.Sprintf("%.1f ms", ns/1e6) }
 	rows := [][]string{
 		{fmt.Sprintf("one of %s gateways is killed", number(r.Gateways)), ""},
-		{"nodes that it held, all at others after", number(l.Nodes) + ", " + duration(l.Returned/1e9)},
+		{"nodes that it held, at others after", number(l.Nodes-l.Missing) + ", " + duration(l.Returned/1e9)},
 		{"attempts to connect that failed", number(l.Retries)},
 		{"calls to all nodes meanwhile", fmt.Sprintf("%.0f", l.Calls)},
 		{"p50, p99, most", ms(l.Latency.P50) + ", " + ms(l.Latency.P99) + ", " + ms(l.Latency.Max)},
@@ -117,6 +132,9 @@ func (r run) lagTable() string {
 	for _, l := range r.Lag {
 		add("a node "+l.What+": a watcher hears of it", l.Watch)
 		add("the other gateway's list shows it", l.List)
+		if l.Missed > 0 {
+			rows = append(rows, []string{"not both within 20 s", "", "", "", "", number(l.Missed)})
+		}
 	}
 	return markdown(rows...)
 }

@@ -57,9 +57,9 @@ func TestArithmetic(t *testing.T) {
 	f, err := load([]byte(`{"Scale": {
 		"Nodes": 1000, "Rate": 10,
 		"Quiet": {"gateways": {"RSS": 10240}, "NATS": {"RSS": 4096}}, "Redis": {"Used": 2048},
-		"Idle": {"Seconds": 60, "Beats": 40, "CPU": {"gateways": 0.01, "registry": 0.001, "Redis": 0.002, "NATS": 0},
+		"Idle": {"Seconds": 60, "Beats": 40, "CPU": {"simulated nodes": 0.3, "gateways": 0.01, "registry": 0.001, "Redis": 0.002, "NATS": 0},
 			"Commands": {"evalsha": 50, "zadd": 150}, "RedisIn": 900, "RedisOut": 100},
-		"Gateways": 7, "Lost": {"Nodes": 100, "Returned": 2e9, "Calls": 600, "Failed": {"NODE_NOT_CONNECTED": 3}}, "Calls": {"CPU": {"gateways": 0.02, "registry": 0.0005, "Redis": 0.002, "NATS": 0.001}},
+		"Gateways": 7, "Lost": {"Nodes": 100, "Returned": 2e9, "Calls": 600, "Failed": {"NODE_NOT_CONNECTED": 3}}, "Latency": {"Samples": 60000}, "Made": {"Calls": 60000, "Failed": {"NODE_BUSY": 2}}, "Calls": {"Seconds": 600, "CPU": {"simulated nodes": 0.4, "gateways": 0.02, "registry": 0.0005, "Redis": 0.002, "NATS": 0.001}},
 		"Coming": {"Seconds": 2, "CPU": {"gateways": 0.1, "registry": 0.02}}, "Going": {"Seconds": 1, "CPU": {"gateways": 0.1}},
 		"Route": {"Came": 50, "Went": 40, "ThereCPU": 5000, "There": {"RSS": 1024}}}}`))
 	if err != nil {
@@ -84,7 +84,7 @@ func TestArithmetic(t *testing.T) {
 		// 5, 50, 500 gateways × 30 s; 1, 2.5, 25 of them at once; 200,000, 2 M, 20 M subscriptions × 2 × 5 µs.
 		"storms":  {" | 2.5 min | 25 min | 4.2 h |", " | 2.5 min | 10 min | 10 min |", " | 1,000 | 2,500 | 25,000 |", " | 1,000 | 1,000 | 400 |", " | 2.0 s | 20 s | 3.3 min |"},
 		"runs":    {" | 500 | 5,000 | 50,000 |"},
-		"machine": {"| gateways | 7 | 9.8 MiB | 0.01 | 0.02 |"},
+		"machine": {"| gateways | 7 | 9.8 MiB | 0.01 | 0.02 |", "| simulated nodes | 7 |  | 0.30 | 0.40 |", "| calls, in 10 min | 60000 |", "| of them `NODE_BUSY` | 2 |"},
 		"loss":    {"| one of 7 gateways is killed |", "| 100, 2.0 s |", "| 600 |", "| of them `NODE_NOT_CONNECTED` | 3 |"},
 	} {
 		for _, line := range lines {

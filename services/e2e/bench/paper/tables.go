@@ -26,9 +26,11 @@ func (f figures) tables() map[string]string {
 		"churn":    render(f.churnRows()),
 		"storms":   render(f.stormRows()),
 		"runs":     render(f.runRows()),
+		"machine":  f.run.machineTable(),
+		"loss":     "", // of a run in which no gateway was lost
 	}
 	if f.run.Lost != nil {
-		tables["machine"], tables["loss"] = f.run.machineTable(), f.run.lossTable()
+		tables["loss"] = f.run.lossTable()
 	}
 	return tables
 }
