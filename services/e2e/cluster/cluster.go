@@ -32,6 +32,8 @@ type Options struct {
 	Gateways, Registries, GatewayProcesses int
 	// Orchestrators know all gateways that Start starts, and all gateways know them.
 	Orchestrators int
+	// Knowledge is how many knowledge services there are, on Database or an SQLite file of their own; 0 for none.
+	Knowledge int
 	// OrchestratorProcesses makes each orchestrator a process of its own, which can be killed and paused.
 	OrchestratorProcesses bool
 	// Paired makes gateway i use only orchestrator i modulo their number, so that a test knows which one runs what.
@@ -69,6 +71,8 @@ type Cluster struct {
 	Registries []*Pod
 	// Orchestrators are those of Options.
 	Orchestrators []*Orchestrator
+	// Knowledge are those of Options.
+	Knowledge []*Pod
 	// Blobs is the directory that has the files of users.
 	Blobs string
 	opts  Options
@@ -107,6 +111,7 @@ func Start(t testing.TB, opts Options) *Cluster {
 	for range max(1, opts.Registries) {
 		c.StartRegistry()
 	}
+	c.startKnowledge()
 	c.placeOrchestrators()
 	n := opts.Gateways
 	if n == 0 {
@@ -232,6 +237,7 @@ func (c *Cluster) GatewayConfig(i int) gateway.Config {
 	cfg.PeerAddr = "127.0.0.1:0"
 	cfg.NATSURL = c.natsURL(access.Gateway)
 	cfg.RegistryAddr, cfg.OrchestratorAddr = c.registryTarget(), c.orchestratorTarget(i)
+	cfg.KnowledgeAddr = c.knowledgeTarget()
 	cfg.Auth.Mode = auth.Trusted
 	cfg.MCPKeys = config.Secret(base64.StdEncoding.EncodeToString([]byte("the key of MCP of these tests...")))
 	if !c.opts.Limits {

@@ -76,6 +76,7 @@ func (o *Orchestrator) config() orchestrator.Config {
 	cfg.PodName = fmt.Sprintf("orchestrator-%d", o.i)
 	cfg.GRPCAddr, cfg.AdminAddr = o.GRPC, "127.0.0.1:0"
 	cfg.DatabaseURL, cfg.BlobURL = config.Secret(o.c.opts.Database), config.Secret("file://"+o.c.Blobs)
+	cfg.KnowledgeAddr = o.c.knowledgeTarget()
 	cfg.SecretKeys = config.Secret(base64.StdEncoding.EncodeToString([]byte("a key of these tests, 32 bytes..")))
 	cfg.RedisURL, cfg.NATSURL = o.c.redisURL(access.AgentOrchestrator), o.c.natsURL(access.AgentOrchestrator)
 	cfg.LLM, cfg.LeaseTTL, cfg.DrainDelay, cfg.StopTimeout = orchestrator.LLMOffline, LeaseTTL, 0, 5*time.Second

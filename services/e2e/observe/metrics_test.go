@@ -25,7 +25,7 @@ func worked(t *testing.T) *cluster.Cluster {
 	t.Helper()
 	llm := modeltest.New(t)
 	llm.Script(modeltest.Call("look", nil), modeltest.Say("done"), modeltest.Status(401, nil, "no"))
-	c := cluster.Start(t, cluster.Options{Orchestrators: 1, Model: llm.URL()})
+	c := cluster.Start(t, cluster.Options{Orchestrators: 1, Knowledge: 1, Model: llm.URL()})
 	c.Gateways[0].RunEverything(t, user)
 	node := c.Gateways[1].Extension(t, user, nodeID)
 	node.Register(`"available_tools":["look"]`)
@@ -44,6 +44,9 @@ func worked(t *testing.T) *cluster.Cluster {
 	if r := c.Gateways[0].Do(t, http.MethodGet, "/api/agent/sessions", user, "", nil); r.Status != http.StatusOK {
 		t.Fatal(r)
 	}
+	if r := c.Gateways[0].Do(t, http.MethodGet, "/api/knowledge-base", user, "", nil); r.Status != http.StatusOK {
+		t.Fatal(r)
+	}
 	invoke("stop")
 	invoke("error")
 	node.Close()
@@ -57,6 +60,7 @@ func worked(t *testing.T) *cluster.Cluster {
 func admins(c *cluster.Cluster) map[string]string {
 	return map[string]string{
 		"gateway": c.Gateways[0].Admin, "registry": c.Registries[0].Admin, "agent": c.Orchestrators[0].Admin,
+		"knowledge": c.Knowledge[0].Admin,
 	}
 }
 
@@ -72,11 +76,11 @@ func families(t *testing.T, admin string) map[string]*dto.MetricFamily {
 
 var (
 	// everyName is how a metric of ours is called: by service, or by what all services share.
-	everyName = regexp.MustCompile(`^hecaton_(gateway|registry|agent|bus|redis)_[a-z][a-z_]*[a-z]$|^hecaton_build_info$`)
+	everyName = regexp.MustCompile(`^hecaton_(gateway|registry|agent|knowledge|bus|redis)_[a-z][a-z_]*[a-z]$|^hecaton_build_info$`)
 	// labels are those that have few values, all known beforehand.
 	labels = []string{
 		"cause", "client", "code", "command", "direction", "finish_reason", "layer", "le", "limit", "method", "operation", "outcome", "port", "problem",
-		"reason", "result", "service", "type", "kind", "version",
+		"reason", "result", "service", "state", "type", "kind", "version",
 	}
 )
 

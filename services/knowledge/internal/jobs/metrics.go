@@ -23,6 +23,9 @@ func newMetrics(o Options) *metrics {
 			Buckets: prometheus.ExponentialBuckets(0.02, 2, 14), // to 164 s
 		}),
 	}
+	for _, result := range []string{"completed", "failed", "postponed", "embedded", "lost", "released"} {
+		m.ended.WithLabelValues(result) // so that the first of a kind is an increase
+	}
 	if o.Metrics == nil {
 		return m
 	}
