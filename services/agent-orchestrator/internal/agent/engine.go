@@ -49,6 +49,7 @@ func New(o Options) (*Engine, error) {
 	if p.frames, err = newFrames(); err != nil {
 		return nil, err
 	}
+	p.headStarts = make(chan struct{}, maxHeadStarts)
 	p.models = modelClient{model: o.Model, metrics: p.metrics, tracing: o.Tracing}
 	p.caller = toolCaller{metrics: p.metrics, tracing: o.Tracing, log: p.log}
 	e := &Engine{parts: p, places: newPlaces(p.cfg)}

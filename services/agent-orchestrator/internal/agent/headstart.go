@@ -14,6 +14,10 @@ import (
 // headStartPieces is how many pieces of an answer wait for the run to begin. A model that is ahead by more waits.
 const headStartPieces = 256
 
+// maxHeadStarts is how many runs of a pod have a head start at one time. When more begin in the same moment, both their
+// beginnings and the answers that come before them would wait for each other.
+const maxHeadStarts = 16
+
 // headStart is the first question of a run, asked while the run's beginning is being stored and its tools are looked up. It is a
 // guess: the conversation as the store had it, with the tools of the run before. The run makes its own request as if there
 // were no head start, and takes the answer over only if the two requests are the same. Until then nobody sees any of it. So a
@@ -29,6 +33,7 @@ type headStart struct {
 	window int
 	begin  store.Begin // what the run is to begin with
 	cancel context.CancelFunc
+	leave  func()         // gives the place among the pod's head starts back
 	done   chan struct{}  // closed when the goroutine has ended
 	pieces chan llm.Delta // closed when the answer has ended
 
@@ -44,19 +49,30 @@ type headStart struct {
 func newHeadStart(env *environment, f *frames, begin store.Begin, at llm.Endpoint, window int) *headStart {
 	h := &headStart{
 		env: env, frames: f, at: at, window: window, begin: begin,
-		done: make(chan struct{}), pieces: make(chan llm.Delta, headStartPieces),
+		done: make(chan struct{}), pieces: make(chan llm.Delta, headStartPieces), leave: func() {},
 	}
 	var ctx context.Context
 	ctx, h.cancel = context.WithCancel(env.asking)
 	h.key = f.key(begin.User, env.settings, toolTokens(env.cfg, window))
 	guess, ok := f.guess(h.key)
-	if !ok || env.cfg.NoHeadStart {
+	if !ok || env.cfg.NoHeadStart || !h.enter() {
 		close(h.pieces)
 		close(h.done)
 		return h
 	}
 	go h.ask(ctx, guess)
 	return h
+}
+
+// enter takes a place among the pod's head starts, if there is one, until the run takes over or ends.
+func (h *headStart) enter() bool {
+	select {
+	case h.env.headStarts <- struct{}{}:
+		h.leave = sync.OnceFunc(func() { <-h.env.headStarts })
+		return true
+	default:
+		return false
+	}
 }
 
 func (h *headStart) ask(ctx context.Context, guess frame) {
@@ -97,6 +113,7 @@ func (h *headStart) claim(req *llm.Request) bool {
 // follow has the answer. If not, nothing is left of what was asked.
 func (h *headStart) takeOver(req llm.Request, of frame) bool {
 	h.frames.learn(h.key, of)
+	h.leave()
 	h.mu.Lock()
 	h.taken = true
 	sent := h.sent
@@ -133,4 +150,5 @@ func (h *headStart) follow(take func(llm.Delta) error) (llm.Answer, error) {
 func (h *headStart) end() {
 	h.cancel()
 	<-h.done
+	h.leave()
 }

@@ -253,3 +253,47 @@ func TestPodStopsDuringAHeadStart(t *testing.T) {
 	wantReason(t, (<-refused).err, errs.AgentUnavailable)
 	<-stopped
 }
+
+// Of runs that begin in the same moment only some have a head start; the others ask once they have begun, and each asks once.
+func TestFewHeadStartsAtOneTime(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	p := w.pod()
+	steady(p)
+	held, release := make(chan struct{}), make(chan struct{})
+	p.faults.mu.Lock()
+	p.faults.begins = func(store.Begin) error {
+		held <- struct{}{}
+		<-release
+		return nil
+	}
+	p.faults.mu.Unlock()
+	var beginnings []<-chan beginning
+	begin := func(n int) {
+		for range n {
+			w.model.When(modeltest.Mentions("go"), modeltest.Say("gone"))
+			session := fmt.Sprintf("s%d", len(beginnings))
+			beginnings = append(beginnings, p.begin(t.Context(), &agentv1.InvokeRequest{Message: "go", SessionId: session}))
+			<-held
+		}
+	}
+	begin(agent.MaxHeadStarts)
+	w.asked(2 + agent.MaxHeadStarts)
+	begin(8)
+	<-time.After(100 * time.Millisecond) // for those that should not ask
+	if n := len(w.model.Requests()); n != 2+agent.MaxHeadStarts {
+		t.Errorf("the model was asked %d times before the runs have begun, want %d", n-2, agent.MaxHeadStarts)
+	}
+	close(release)
+	for _, b := range beginnings {
+		if got := p.ended(p.begun(b)); got.text() != "gone" {
+			t.Errorf("the model says %q", got.text())
+		}
+	}
+	if n := len(w.model.Requests()); n != 2+len(beginnings) {
+		t.Errorf("the model was asked %d times, want %d", n-2, len(beginnings))
+	}
+	begin(1) // places were given back
+	w.asked(2 + len(beginnings))
+	p.ended(p.begun(beginnings[len(beginnings)-1]))
+}

@@ -15,6 +15,8 @@ type parts struct {
 	caller  toolCaller
 	frames  *frames
 
+	headStarts chan struct{} // has an element for each head start
+
 	// draining ends when the pod begins to stop: no request to a model and no new call goes on. stopping ends CallGrace
 	// later: then calls in progress end, too.
 	draining, stopping context.Context

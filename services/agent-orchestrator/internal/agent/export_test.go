@@ -1,0 +1,4 @@
+package agent
+
+// MaxHeadStarts is for tests.
+const MaxHeadStarts = maxHeadStarts
