@@ -60,7 +60,9 @@ func (d *demo) run(ctx context.Context, e Env) error {
 		token = " (HECATON_TOKEN has a JWT of user " + demoUser + ")"
 	}
 	again := chatConfig{Server: servers, User: demoUser, Session: c.Session()}
-	_, err = fmt.Fprintf(e.Stdout, "Go on with it%s:\n\n  %s\n", token, again.again(e.program()))
+	_, err = fmt.Fprintf(e.Stdout, "Go on with it%[1]s:\n\n  %[2]s\n\nAdd a document, and look something up in it:\n\n"+
+		"  %[3]s kb --server %[4]s --user %[5]s add docs FILE\n  %[3]s kb --server %[4]s --user %[5]s search docs 'a question'\n",
+		token, again.again(e.program()), e.program(), servers[0], demoUser)
 	return err
 }
 
