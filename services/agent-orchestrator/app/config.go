@@ -43,7 +43,7 @@ type Config struct {
 	OpenAIKey    config.Secret `conf:"openai-api-key" env:"OPENAI_API_KEY" help:"key of the endpoint"`
 	OpenAIModel  string        `conf:"openai-model" env:"OPENAI_MODEL" help:"model of requests that name none"`
 	OpenAIWindow int           `conf:"openai-context-window" env:"OPENAI_CONTEXT_WINDOW" help:"that model's window in tokens; 0 asks the table of known models"`
-	NoHeadStart  bool          `conf:"llm-no-head-start" env:"LLM_NO_HEAD_START" help:"ask a run's first question only once the run has begun; otherwise it is asked at once where it can be guessed, and a wrong guess is cut off, but may be paid for"`
+	HeadStart    bool          `conf:"llm-head-start" env:"LLM_HEAD_START" help:"ask a run's first question before the run's beginning is stored, where it can be guessed; a wrong guess is cut off, but may be paid for"`
 	StallTimeout time.Duration `conf:"llm-stall-timeout" env:"LLM_STALL_TIMEOUT" default:"60s" help:"how long a model may be silent"`
 
 	Addresses netguard.Config `conf:"user-addresses" env:"USER_ADDRESSES_"`

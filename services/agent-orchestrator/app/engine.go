@@ -13,7 +13,7 @@ func (a *App) startEngine(ctx context.Context) error {
 		Owner:   string(ids.NewGatewayID(a.cfg.PodName)),
 		Default: a.endpoint, DefaultWindow: a.cfg.OpenAIWindow, MaxRuns: a.cfg.MaxRuns,
 		RunsPerUser: a.cfg.Limits.Runs, ResultBytes: int(a.cfg.MaxToolResult),
-		ToolTokens: a.cfg.ToolTokens, NoHeadStart: a.cfg.NoHeadStart, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
+		ToolTokens: a.cfg.ToolTokens, HeadStart: a.cfg.HeadStart, DecideWithin: a.cfg.ApprovalTTL, LeaseFor: a.cfg.LeaseTTL,
 	}
 	var bases agent.Knowledge
 	if a.documents != nil {

@@ -17,7 +17,7 @@ import (
 func TestFirstQuestionIsGuessed(t *testing.T) {
 	t.Parallel()
 	cluster.EachStorage(t, func(t *testing.T, database string) {
-		w := newFixture(t, cluster.Options{Database: database, Orchestrator: func(_ int, c *orchestrator.Config) { c.NoHeadStart = false }})
+		w := newFixture(t, cluster.Options{Database: database, Orchestrator: func(_ int, c *orchestrator.Config) { c.HeadStart = true }})
 		p := w.person(t)
 		p.model(modeltest.Repeat(100, modeltest.Func(func(r modeltest.Request) modeltest.Answer {
 			offered := slices.DeleteFunc(slices.Clone(r.Tools), func(name string) bool { return !strings.HasPrefix(name, "its_") })

@@ -83,7 +83,6 @@ func (o *Orchestrator) config() orchestrator.Config {
 	if o.c.opts.Model != "" {
 		cfg.LLM, cfg.OpenAIURL, cfg.OpenAIModel = orchestrator.LLMOpenAI, o.c.opts.Model, modeltest.Model
 	}
-	cfg.NoHeadStart = true       // scripts of models count questions
 	cfg.Addresses.Private = true // models and MCP servers of tests are on loopback
 	if !o.c.opts.Limits {
 		cfg.Limits = orchestrator.Limits{}

@@ -55,7 +55,7 @@ func newHeadStart(env *environment, f *frames, begin store.Begin, at llm.Endpoin
 	ctx, h.cancel = context.WithCancel(env.asking)
 	h.key = f.key(begin.User, env.settings, toolTokens(env.cfg, window))
 	guess, ok := f.guess(h.key)
-	if !ok || env.cfg.NoHeadStart || !h.enter() {
+	if !ok || !env.cfg.HeadStart || !h.enter() {
 		close(h.pieces)
 		close(h.done)
 		return h

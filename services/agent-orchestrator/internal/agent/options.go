@@ -93,8 +93,8 @@ type Config struct {
 	// ToolTokens is how many tokens the definitions of tools in one request may take, by estimate, but never more than half the
 	// model's window; 0 means 16384.
 	ToolTokens int
-	// NoHeadStart has a run's first question wait until the run has begun, even where it can be guessed.
-	NoHeadStart bool
+	// HeadStart has a run's first question asked before the run's beginning is stored, where it can be guessed.
+	HeadStart bool
 	// DecideWithin is how long an interrupt waits; 0 means 24 h.
 	DecideWithin time.Duration
 	// Owner is this pod's name in the store; required.
