@@ -79,6 +79,14 @@ const (
 	SkillUnavailable Reason = "SKILL_UNAVAILABLE"
 )
 
+// Memories (docs/memory.md):
+const (
+	MemoryNotFound    Reason = "MEMORY_NOT_FOUND"
+	MemoryExists      Reason = "MEMORY_EXISTS"
+	MemoryInvalid     Reason = "MEMORY_INVALID"
+	MemoryUnconfirmed Reason = "MEMORY_UNCONFIRMED"
+)
+
 // The state of what the request names does not allow it:
 const (
 	RunActive       Reason = "RUN_ACTIVE"

@@ -25,6 +25,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/llm"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/memory"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/netguard"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/schedule"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
@@ -72,6 +73,7 @@ type App struct {
 	redis     redis.UniversalClient // nil without a cache
 	files     *workspace.Store
 	skills    *skill.Library
+	memories  *memory.Keeper
 	bus       *bus.Conn // nil where this pod is alone
 	live      *live.Hub
 	tools     *toolclient.Client

@@ -20,7 +20,7 @@ func (a *App) startEngine(ctx context.Context) error {
 		bases = a.documents
 	}
 	engine, err := agent.New(agent.Options{
-		Config: cfg, Knowledge: bases, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Skills: a.skills, Files: a.files,
+		Config: cfg, Knowledge: bases, Journal: a.store, Leases: a.store, Decisions: a.store, Model: a.model, Addresses: a.guard, Sources: a.sources, Skills: a.skills, Memories: a.memories, Files: a.files,
 		Publisher: a.live, Sealer: a.box, Logger: a.log, Metrics: a.metrics, Tracing: a.tracing,
 	})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/admission"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/calltask"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/grpcapi"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/memory"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/usertoken"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
@@ -45,6 +46,7 @@ func (a *App) listen(ctx context.Context) (_ *rpc.Server, err error) {
 		agentv1.RegisterWorkspaceServiceServer(s, files)
 		agentv1.RegisterNameServiceServer(s, &grpcapi.Names{Store: a.store})
 		agentv1.RegisterSkillServiceServer(s, skill.NewService(a.skills))
+		agentv1.RegisterMemoryServiceServer(s, memory.NewService(a.memories))
 		agentv1.RegisterTokenServiceServer(s, tokens)
 		agentv1.RegisterScheduleServiceServer(s, a.schedule)
 		agentv1.RegisterTaskServiceServer(s, &calltask.Server{Store: a.store})

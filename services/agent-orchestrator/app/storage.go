@@ -9,6 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/transport/redisclient"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/allowlist"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/live"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/memory"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/workspace"
@@ -41,6 +42,7 @@ func (a *App) openFiles(ctx context.Context) (err error) {
 	if err != nil {
 		return errors.Join(err, a.closeRedis())
 	}
+	a.memories = memory.NewKeeper(a.store)
 	a.skills, err = skill.NewLibrary(skill.Options{
 		Store: a.store, Files: a.files.Area(workspace.SkillsArea), Quota: int64(a.cfg.Limits.FileBytes), Logger: a.log,
 	})

@@ -10,6 +10,8 @@ import (
 	"github.com/hecaton-dev/hecaton/pkg/ids"
 	agentv1 "github.com/hecaton-dev/hecaton/proto/gen/hecaton/agent/v1"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/journal"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/agent/prompt"
+	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/memory"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/skill"
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store"
 )
@@ -46,9 +48,12 @@ type briefing struct {
 	env      *environment // static
 	gathered bool         // gather was called
 	user     ids.UserID   // set by gather
+	about    memory.About // likewise
+	message  string       // with which the run began; set by settle
 	opening  sync.WaitGroup
 
 	// Written by the goroutine of gather.
+	memories   []memory.Item // at the beginning
 	skills     []skill.Skill
 	unreadable error // why the skills are not there
 
@@ -58,14 +63,23 @@ type briefing struct {
 
 // gather begins to read what the user has, the first time that it is called.
 func (b *briefing) gather() {
-	if b.gathered || b.env.deps.Skills == nil {
+	if b.gathered {
 		return
 	}
 	b.gathered = true
-	b.user = b.env.lease.User
-	b.opening.Go(func() {
-		b.skills, b.unreadable = b.env.deps.Skills.List(b.env.asking, b.user)
-	})
+	b.user, b.about = b.env.lease.User, memory.About{Project: b.env.settings.Invoke.GetProjectId(), Session: string(b.env.lease.Session)}
+	if b.env.deps.Skills != nil {
+		b.opening.Go(func() {
+			b.skills, b.unreadable = b.env.deps.Skills.List(b.env.asking, b.user)
+		})
+	}
+	if b.env.remembers() {
+		b.opening.Go(func() {
+			if items, err := b.env.deps.Memories.List(b.env.asking, b.user); err == nil {
+				b.memories = items
+			}
+		})
+	}
 }
 
 // close waits until nothing is read any more.
@@ -75,6 +89,7 @@ func (b *briefing) close() { b.opening.Wait() }
 // message ask for. It leaves in the batch that it has. Without its skills a run goes on.
 func (b *briefing) settle(conv *conversation, saved []byte) error {
 	b.opening.Wait()
+	b.message = lastAsked(conv.messages, b.env.lease.Run)
 	if b.unreadable != nil {
 		b.env.log.WarnContext(b.env.leased, "a run goes on without its user's skills", "error", b.unreadable)
 		return nil
@@ -125,7 +140,7 @@ func (b *briefing) foretell(ctx context.Context, messages []store.Message, run s
 	if err != nil {
 		return "" // then the guess is wrong, and costs no more than that
 	}
-	return skill.Prompt(b.skills, active, bodies, connected, textLimit(window))
+	return prompt.With(memory.Prompt(b.memories, b.about, lastAsked(messages, run)), skill.Prompt(b.skills, active, bodies, connected, textLimit(window)))
 }
 
 // lastAsked is the user's message with which a run began.
@@ -138,9 +153,23 @@ func lastAsked(messages []store.Message, run string) string {
 	return ""
 }
 
-// text is what the model is told behind the system prompt, with nodes of these types connected; "" for nothing.
-func (b *briefing) text(connected []string) string {
-	return skill.Prompt(b.skills, b.active, b.bodies, connected, textLimit(b.env.window))
+// remembered are the items as they are now: what was forgotten since the run began is not told again. The first request of a
+// run has those that were just read.
+func (b *briefing) remembered(conv *conversation) []memory.Item {
+	if conv.steps == 0 && !conv.isSubAgent() || !b.env.remembers() {
+		return b.memories
+	}
+	items, err := b.env.deps.Memories.List(conv.asking, b.user)
+	if err != nil {
+		return nil // rather nothing than what may be forgotten
+	}
+	return items
+}
+
+// text is what the model is told behind the system prompt of a conversation; "" for nothing.
+func (b *briefing) text(conv *conversation) string {
+	connected := conv.tools.Connected
+	return prompt.With(memory.Prompt(b.remembered(conv), b.about, b.message), skill.Prompt(b.skills, b.active, b.bodies, connected, textLimit(b.env.window)))
 }
 
 // textLimit is how many bytes the texts of active skills may have in a model's window of so many tokens.

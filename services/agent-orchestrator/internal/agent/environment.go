@@ -31,6 +31,12 @@ type environment struct {
 	briefing *briefing
 }
 
+// remembers reports whether the run's agent has a memory.
+func (e *environment) remembers() bool {
+	on := e.settings.Invoke.EnableMemory
+	return e.deps.Memories != nil && (on == nil || *on)
+}
+
 // maxSteps is how many answers of the model the run takes.
 func (e *environment) maxSteps() int {
 	if n := int(e.settings.Invoke.GetMaxSteps()); n > 0 {

@@ -58,6 +58,8 @@ type Options struct {
 	Sources []tool.Source
 	// Skills are those of users; nil for none.
 	Skills Skills
+	// Memories are what users' agents remember; nil for nothing.
+	Memories builtin.Memories
 	// Files stores what is too large for a conversation in the user's workspace (package workspace).
 	Files     builtin.Files
 	Publisher journal.Publisher

@@ -14,5 +14,9 @@ func (r *run) ownTools() []tool.Tool {
 	delegate := func(ctx context.Context, in tool.Invocation) (tool.Result, error) {
 		return (&subAgent{conv: r.conversations.main.subAgents[in.CallID], gate: r.gate}).work(ctx)
 	}
-	return append(r.todos.Tools(r.deps.Files), builtin.NewTask(delegate), builtin.NewFind(search))
+	own := append(r.todos.Tools(r.deps.Files), builtin.NewTask(delegate), builtin.NewFind(search))
+	if r.remembers() && r.settings.mode() != tool.ModeAsk {
+		own = append(own, builtin.NewMemory(r.deps.Memories, r.settings.Invoke.GetProjectId())...)
+	}
+	return own
 }

@@ -64,7 +64,7 @@ func (b requestBuilder) build() llm.Request {
 	if conv.isSubAgent() {
 		system = prompt.SubAgent(env.settings.HumanOrder)
 	}
-	system = prompt.With(system, env.briefing.text(conv.tools.Connected))
+	system = prompt.With(system, env.briefing.text(conv))
 	around := frame{conv.tools.Remarks, conv.tools.Problems, conv.tools.Functions(env.names, env.toolTokens()), conv.tools.Connected}
 	return around.request(system, b.history())
 }

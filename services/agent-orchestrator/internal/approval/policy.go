@@ -121,6 +121,8 @@ func (p Policy) permits(s tool.Spec) bool {
 		return true
 	case tool.Filesystem, tool.Service:
 		return s.ReadOnly
+	case tool.Memory:
+		return s.ReadOnly && p.RunMode == tool.ModePlan
 	}
 	return false
 }

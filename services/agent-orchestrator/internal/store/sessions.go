@@ -128,6 +128,10 @@ func (s *Store) Delete(ctx context.Context, ref Ref) error {
 		for _, table := range []string{"details", "messages", "calls", "events", "begun"} {
 			statements = append(statements, statement{sql: `DELETE FROM ` + table + ` WHERE session = ?`, args: []any{k.id}})
 		}
+		statements = append(statements, statement{
+			sql:  `DELETE FROM memories WHERE user_id = ? AND scope = 'session' AND session_id = ?`,
+			args: []any{string(ref.User), string(ref.Session)},
+		})
 		return s.db.write(ctx, statements)
 	})
 }

@@ -33,6 +33,7 @@ const (
 	SubAgent   Category = "subagent"
 	Knowledge  Category = "knowledge"
 	Lookup     Category = "lookup"  // of tools that a model was not told of
+	Memory     Category = "memory"  // of what was said before
 	Skills     Category = "skills"  // texts that say how work is done
 	Service    Category = "service" // MCP and OAuth
 	Device     Category = "device"  // browser and desktop

@@ -56,6 +56,7 @@ func commands() []command {
 		{"approvals", "[MODE | waiting | approve ID | reject ID]", "show which calls of agents ask a user, or choose the mode; decide about calls of MCP clients", approvals},
 		{"skill", "list | add PATH | show NAME | remove NAME | enable NAME | disable NAME | sync", "manage the texts that tell a user's agents how work is done", skill},
 		{"kb", "list [BASE] | add BASE FILE ... | search BASE QUERY | remove BASE", "show, fill and search a user's knowledge bases", kb},
+		{"memory", "list | add TEXT | search WORDS | profile | forget ID | forget-all SCOPE", "show and change what a user's agents remember", memory},
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
 		{"token", "[list | revoke ID]", "make a token of a user: a JWT, or one with scopes that can be revoked", token},

@@ -700,8 +700,12 @@ type InvokeRequest struct {
 	Skills *SkillSelection `protobuf:"bytes,13,opt,name=skills,proto3" json:"skills,omitempty"`
 	// Whether every call of a tool waits for a person, whatever the user's approval settings say.
 	ConfirmEveryCall bool `protobuf:"varint,20,opt,name=confirm_every_call,json=confirmEveryCall,proto3" json:"confirm_every_call,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Whether the agent remembers (docs/memory.md); absent: true.
+	EnableMemory *bool `protobuf:"varint,14,opt,name=enable_memory,json=enableMemory,proto3,oneof" json:"enable_memory,omitempty"`
+	// The project that the run belongs to; empty for none.
+	ProjectId     string `protobuf:"bytes,15,opt,name=project_id,json=projectId,proto3" json:"project_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *InvokeRequest) Reset() {
@@ -837,6 +841,20 @@ func (x *InvokeRequest) GetConfirmEveryCall() bool {
 		return x.ConfirmEveryCall
 	}
 	return false
+}
+
+func (x *InvokeRequest) GetEnableMemory() bool {
+	if x != nil && x.EnableMemory != nil {
+		return *x.EnableMemory
+	}
+	return false
+}
+
+func (x *InvokeRequest) GetProjectId() string {
+	if x != nil {
+		return x.ProjectId
+	}
+	return ""
 }
 
 // SkillSelection says which skills enter the prompt whole; the agent is told of the others in a line each.
@@ -2407,7 +2425,7 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\acontent\x18\x02 \x01(\tR\acontent\"X\n" +
 	"\rInterruptRule\x12\x18\n" +
 	"\aenabled\x18\x01 \x01(\bR\aenabled\x12-\n" +
-	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\xba\a\n" +
+	"\x12requires_interrupt\x18\x02 \x01(\bR\x11requiresInterrupt\"\x95\b\n" +
 	"\rInvokeRequest\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x123\n" +
 	"\x05model\x18\x02 \x01(\v2\x1d.hecaton.agent.v1.ModelConfigR\x05model\x12\x1d\n" +
@@ -2425,14 +2443,18 @@ const file_hecaton_agent_v1_agent_proto_rawDesc = "" +
 	"\breplaces\x18\f \x01(\bR\breplaces\x12,\n" +
 	"\x12knowledge_base_ids\x18\x10 \x03(\tR\x10knowledgeBaseIds\x128\n" +
 	"\x06skills\x18\r \x01(\v2 .hecaton.agent.v1.SkillSelectionR\x06skills\x12,\n" +
-	"\x12confirm_every_call\x18\x14 \x01(\bR\x10confirmEveryCall\x1ag\n" +
+	"\x12confirm_every_call\x18\x14 \x01(\bR\x10confirmEveryCall\x12(\n" +
+	"\renable_memory\x18\x0e \x01(\bH\x00R\fenableMemory\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"project_id\x18\x0f \x01(\tR\tprojectId\x1ag\n" +
 	"\x18ToolInterruptConfigEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x125\n" +
 	"\x05value\x18\x02 \x01(\v2\x1f.hecaton.agent.v1.InterruptRuleR\x05value:\x028\x01\"c\n" +
 	"\fOnDisconnect\x12\x1d\n" +
 	"\x19ON_DISCONNECT_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16ON_DISCONNECT_CONTINUE\x10\x01\x12\x18\n" +
-	"\x14ON_DISCONNECT_CANCEL\x10\x02\"{\n" +
+	"\x14ON_DISCONNECT_CANCEL\x10\x02B\x10\n" +
+	"\x0e_enable_memory\"{\n" +
 	"\x0eSkillSelection\x12\x14\n" +
 	"\x05names\x18\x01 \x03(\tR\x05names\x12\x17\n" +
 	"\x04auto\x18\x02 \x01(\bH\x00R\x04auto\x88\x01\x01\x12\"\n" +
@@ -2707,6 +2729,7 @@ func file_hecaton_agent_v1_agent_proto_init() {
 		(*ToolSource_Mcp)(nil),
 		(*ToolSource_Oauth)(nil),
 	}
+	file_hecaton_agent_v1_agent_proto_msgTypes[8].OneofWrappers = []any{}
 	file_hecaton_agent_v1_agent_proto_msgTypes[9].OneofWrappers = []any{}
 	file_hecaton_agent_v1_agent_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}

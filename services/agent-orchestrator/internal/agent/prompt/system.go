@@ -57,10 +57,10 @@ func SubAgent(humanOrder string) string {
 	return withOrder([]string{promptSubAgent, promptTools}, humanOrder)
 }
 
-// With is a system prompt with more behind it; "" is nothing.
+// With is a text with more behind it; "" is nothing.
 func With(system, more string) string {
-	if more == "" {
-		return system
+	if more == "" || system == "" {
+		return system + more
 	}
 	return system + "\n\n" + more
 }

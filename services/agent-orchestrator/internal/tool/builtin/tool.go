@@ -63,7 +63,7 @@ func refused(ctx context.Context, err error) (tool.Result, error) {
 // Specs are all tools of the package, of which each run has its own.
 func Specs() (specs []tool.Spec) {
 	files, _ := new(FileSource).Tools(nil, tool.Scope{}) //nolint:staticcheck // it asks nobody
-	for _, t := range slices.Concat(files.Tools, new(SkillSource).tools(), new(Todos).Tools(nil), []tool.Tool{NewTask(nil), NewFind(nil)}) {
+	for _, t := range slices.Concat(files.Tools, new(SkillSource).tools(), NewMemory(nil, ""), new(Todos).Tools(nil), []tool.Tool{NewTask(nil), NewFind(nil)}) {
 		specs = append(specs, t.Spec())
 	}
 	return specs

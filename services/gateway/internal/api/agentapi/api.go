@@ -57,6 +57,7 @@ type API struct {
 	agent    agentv1.AgentServiceClient
 	files    agentv1.WorkspaceServiceClient
 	skills   agentv1.SkillServiceClient
+	memory   agentv1.MemoryServiceClient
 	schedule agentv1.ScheduleServiceClient
 	toolbox  agentv1.ToolboxServiceClient
 	rest     *runtime.ServeMux // what comes from the protos
@@ -81,6 +82,10 @@ var Repeatable = []string{
 	agentv1.ScheduleService_ListNotifications_FullMethodName[1:],
 	agentv1.TokenService_ListTokens_FullMethodName[1:],
 	agentv1.TokenService_LookUpTokens_FullMethodName[1:],
+	agentv1.MemoryService_ListMemories_FullMethodName[1:],
+	agentv1.MemoryService_GetMemory_FullMethodName[1:],
+	agentv1.MemoryService_GetMemoryProfile_FullMethodName[1:],
+	agentv1.MemoryService_SearchMemories_FullMethodName[1:],
 	agentv1.SkillService_ListSkills_FullMethodName[1:],
 	agentv1.SkillService_GetSkill_FullMethodName[1:],
 	agentv1.SkillService_GetSkillFile_FullMethodName[1:],
@@ -101,6 +106,7 @@ func New(cfg Config) (*API, error) {
 		agent: agentv1.NewAgentServiceClient(cfg.Orchestrators), files: agentv1.NewWorkspaceServiceClient(cfg.Orchestrators),
 		skills:   agentv1.NewSkillServiceClient(cfg.Orchestrators),
 		schedule: agentv1.NewScheduleServiceClient(cfg.Orchestrators), toolbox: agentv1.NewToolboxServiceClient(cfg.Orchestrators),
+		memory: agentv1.NewMemoryServiceClient(cfg.Orchestrators),
 	}
 	var err error
 	a.rest, err = newREST(cfg.Orchestrators)
@@ -137,6 +143,7 @@ func (a *API) Routes(mux *http.ServeMux) {
 	}
 	a.skillRoutes(mux, guard)
 	a.scheduleRoutes(mux, guard)
+	a.memoryRoutes(mux, guard)
 	mux.Handle("/api/agent/approval-settings", guard.User(auth.Everything, maxSettings, a.serveREST))
 	mux.Handle("POST /api/tools/call", guard.User(auth.UseTools, a.cfg.MaxBody, a.callTool))
 }

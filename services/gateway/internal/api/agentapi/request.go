@@ -23,6 +23,7 @@ func invokeRequest(body []byte) (*agentv1.InvokeRequest, error) {
 		Message: b.Message, SessionId: b.SessionID, Mode: b.Mode, ChatHistory: history(b.ChatHistory),
 		PreferredNodeId: b.PreferredNodeID, MaxSteps: b.MaxSteps, Replaces: b.Replaces,
 		KnowledgeBaseIds: b.KnowledgeBases,
+		EnableMemory:     b.EnableMemory, ProjectId: b.ProjectID,
 	}
 	var required, steps error
 	if b.Message == "" {
@@ -38,7 +39,7 @@ func invokeRequest(body []byte) (*agentv1.InvokeRequest, error) {
 	req.ToolInterruptConfig, wrong[3] = interruptRules(b.Interrupts)
 	req.Skills, wrong[4] = skillSelection(b.Skills)
 	return req, cmp.Or(required, steps, wrong[0], wrong[1], wrong[2], wrong[3], wrong[4],
-		checkIDs("session_id", b.SessionID, "preferred_node_id", b.PreferredNodeID))
+		checkIDs("session_id", b.SessionID, "preferred_node_id", b.PreferredNodeID, "project_id", b.ProjectID))
 }
 
 // resumeRequest reads the body of a resume, which is validated JSON.

@@ -18,7 +18,7 @@ func TestBodies(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"message":"List my open tabs","llm_config":{"baseUrl":"https://llm.example/v1","apiKey":"k","modelName":"m-small","temperature":0.2},
 		  "session_id":"s","mode":"agent","tools":[],"enable_memory":false,"knowledge_base_ids":["kb_42"],"user_id":"bob"}`: `{"message":"List my open tabs",
-		  "model":{"baseUrl":"https://llm.example/v1","apiKey":"k","modelName":"m-small","temperature":0.2},"sessionId":"s","mode":"agent"}`,
+		  "model":{"baseUrl":"https://llm.example/v1","apiKey":"k","modelName":"m-small","temperature":0.2},"sessionId":"s","mode":"agent","enableMemory":false,"knowledgeBaseIds":["kb_42"]}`,
 		`{"message":"x","llm_config":{"base_url":"u","api_key":"k","model_name":"m","context_window":9,"top_p":"?"}}`: `{"message":"x",
 		  "model":{"baseUrl":"u","apiKey":"k","modelName":"m","contextWindow":9}}`,
 		`{"message":"x","llm_config":{"baseUrl":"u","base_url":"v","temperature":0},"enable_sandbox":true,"sandbox_mode":1}`: `{"message":"x","model":{"baseUrl":"u","temperature":0}}`,

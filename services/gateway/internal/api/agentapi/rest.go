@@ -59,6 +59,7 @@ func newREST(orchestrators grpc.ClientConnInterface) (*runtime.ServeMux, error) 
 		agentv1.RegisterToolboxServiceHandlerClient(context.Background(), mux, agentv1.NewToolboxServiceClient(orchestrators)),
 		agentv1.RegisterSkillServiceHandlerClient(context.Background(), mux, agentv1.NewSkillServiceClient(orchestrators)),
 		agentv1.RegisterScheduleServiceHandlerClient(context.Background(), mux, agentv1.NewScheduleServiceClient(orchestrators)),
+		agentv1.RegisterMemoryServiceHandlerClient(context.Background(), mux, agentv1.NewMemoryServiceClient(orchestrators)),
 		agentv1.RegisterTokenServiceHandlerClient(context.Background(), mux, agentv1.NewTokenServiceClient(orchestrators)),
 		agentv1.RegisterApprovalServiceHandlerClient(context.Background(), mux, agentv1.NewApprovalServiceClient(orchestrators)),
 		agentv1.RegisterWorkspaceServiceHandlerClient(context.Background(), mux, agentv1.NewWorkspaceServiceClient(orchestrators)),

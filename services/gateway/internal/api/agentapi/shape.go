@@ -22,6 +22,9 @@ type invokeBody struct {
 	Replaces        bool           `json:"replaces"`
 	KnowledgeBases  []string       `json:"knowledge_base_ids"`
 
+	EnableMemory *bool  `json:"enable_memory"`
+	ProjectID    string `json:"project_id"`
+
 	Skills json.RawMessage `json:"skills"` // an object, or a list of names
 }
 
