@@ -18,7 +18,7 @@ func TestSkills(t *testing.T) {
 		"come with the server, and can be switched off":           bundled,
 		"are refused with the place of the fault":                 faults,
 		"are listed in pages":                                     pages,
-		"of another user do not exist":                            strangers,
+		"of another user do not exist":                            otherUser,
 		"are read again from the storage":                         synced,
 		"that are changed at once end as one of them":             together,
 	})
@@ -209,7 +209,7 @@ func pages(p *person) {
 	}
 }
 
-func strangers(p *person) {
+func otherUser(p *person) {
 	p.add(0, "mine", "secret")
 	other := p.other()
 	for path, method := range map[string]string{"/api/skill/mine": "GET", "/skill/mine": "DELETE", "/api/skill/mine/files/SKILL.md": "GET"} {

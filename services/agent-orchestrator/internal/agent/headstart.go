@@ -78,7 +78,7 @@ func (h *headStart) enter() bool {
 func (h *headStart) ask(ctx context.Context, guess frame) {
 	defer close(h.done)
 	defer close(h.pieces)
-	messages, ok, err := h.env.deps.Journal.Foresee(ctx, h.begin)
+	messages, ok, err := h.env.deps.Journal.Expect(ctx, h.begin)
 	if err != nil || !ok { // Begin says why
 		return
 	}

@@ -14,7 +14,7 @@ import (
 // survives any crash.
 type Journal interface {
 	Begin(ctx context.Context, b store.Begin) (store.Lease, store.State, error)
-	Foresee(ctx context.Context, b store.Begin) (messages []store.Message, ok bool, err error)
+	Expect(ctx context.Context, b store.Begin) (messages []store.Message, ok bool, err error)
 	Decide(ctx context.Context, d store.Decide) (store.Lease, store.State, error)
 	Load(ctx context.Context, ref store.Ref) (store.State, error)
 	Heard(ctx context.Context, ref store.Ref, run, message string) (string, error)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Foresee returns the messages that a run would begin with, in order, and changes nothing. ok is false where Begin would not
+// Expect returns the messages that a run would begin with, in order, and changes nothing. ok is false where Begin would not
 // begin it now; where the run has begun meanwhile, ok is true. It does not wait for a database that is not available.
-func (s *Store) Foresee(ctx context.Context, b Begin) (messages []Message, ok bool, err error) {
+func (s *Store) Expect(ctx context.Context, b Begin) (messages []Message, ok bool, err error) {
 	var status, run string
 	var begun string // by the key
 	running := 0

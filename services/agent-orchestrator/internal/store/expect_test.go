@@ -10,13 +10,13 @@ import (
 )
 
 // What is foreseen is what Begin does, and foreseeing it changes nothing.
-func TestForesee(t *testing.T) {
+func TestExpect(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
 		s := open()
-		foresee := func(b store.Begin) ([]store.Message, bool) {
+		expect := func(b store.Begin) ([]store.Message, bool) {
 			t.Helper()
-			messages, ok, err := s.Foresee(t.Context(), b)
+			messages, ok, err := s.Expect(t.Context(), b)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -24,18 +24,18 @@ func TestForesee(t *testing.T) {
 		}
 		refused := func(when string, b store.Begin) {
 			t.Helper()
-			if messages, ok := foresee(b); ok {
+			if messages, ok := expect(b); ok {
 				t.Errorf("%s: it would begin with %+v", when, messages)
 			}
 		}
 		begins := func(when string, b store.Begin) store.Lease {
 			t.Helper()
-			messages, ok := foresee(b)
+			messages, ok := expect(b)
 			l, state := begin(t, s, b)
 			if want := said(state.Messages); !ok || !reflect.DeepEqual(messages, want) {
 				t.Errorf("%s: foreseen were %t, %+v, and it began with %+v", when, ok, messages, want)
 			}
-			if messages, ok := foresee(b); !ok || !reflect.DeepEqual(messages, said(state.Messages)) {
+			if messages, ok := expect(b); !ok || !reflect.DeepEqual(messages, said(state.Messages)) {
 				t.Errorf("%s: after it has begun: %t, %+v", when, ok, messages)
 			}
 			return l
@@ -62,7 +62,7 @@ func TestForesee(t *testing.T) {
 		again.IdempotencyKey = "a key"
 		refused("a key that has begun a run", again)
 		again.User = "ben"
-		if _, ok := foresee(again); !ok {
+		if _, ok := expect(again); !ok {
 			t.Error("another user's key counts")
 		}
 		second := beginning("run_5")
@@ -72,11 +72,11 @@ func TestForesee(t *testing.T) {
 	})
 }
 
-func TestForeseeAnInterruptedSession(t *testing.T) {
+func TestExpectAnInterruptedSession(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t)
 	interrupted(t, s, time.Now().Add(long))
-	if _, ok, err := s.Foresee(t.Context(), beginning("run_9")); ok || err != nil {
+	if _, ok, err := s.Expect(t.Context(), beginning("run_9")); ok || err != nil {
 		t.Errorf("a session that waits for a decision: %t, %v", ok, err)
 	}
 }
