@@ -9,7 +9,7 @@ import (
 	"github.com/hecaton-dev/hecaton/services/agent-orchestrator/internal/store/storetest"
 )
 
-// What is foreseen is what Begin does, and foreseeing it changes nothing.
+// What is expected is what Begin does, and asking changes nothing.
 func TestExpect(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, open func() *store.Store) {
@@ -33,7 +33,7 @@ func TestExpect(t *testing.T) {
 			messages, ok := expect(b)
 			l, state := begin(t, s, b)
 			if want := said(state.Messages); !ok || !reflect.DeepEqual(messages, want) {
-				t.Errorf("%s: foreseen were %t, %+v, and it began with %+v", when, ok, messages, want)
+				t.Errorf("%s: expected were %t, %+v, and it began with %+v", when, ok, messages, want)
 			}
 			if messages, ok := expect(b); !ok || !reflect.DeepEqual(messages, said(state.Messages)) {
 				t.Errorf("%s: after it has begun: %t, %+v", when, ok, messages)
