@@ -57,6 +57,7 @@ func commands() []command {
 		{"skill", "list | add PATH | show NAME | remove NAME | enable NAME | disable NAME | sync", "manage the texts that tell a user's agents how work is done", skill},
 		{"kb", "list [BASE] | add BASE FILE ... | search BASE QUERY | remove BASE", "show, fill and search a user's knowledge bases", kb},
 		{"memory", "list | add TEXT | search WORDS | profile | forget ID | forget-all SCOPE", "show and change what a user's agents remember", memory},
+		{"task", "list | add PROMPT | runs ID | run ID | pause ID | resume ID | cancel ID | remove ID", "have a user's agents do something at set times", task},
 		{"nodes", "", "list a user's nodes", listNodes},
 		{"watch", "", "follow a user's nodes as they come and go", watch},
 		{"token", "[list | revoke ID]", "make a token of a user: a JWT, or one with scopes that can be revoked", token},
