@@ -108,7 +108,7 @@ func (w *fixture) pod() *pod {
 	}
 	p := &pod{w: w, store: s, faults: &faultyStore{Store: s, held: map[store.Ref]store.Lease{}}}
 	cfg := w.config
-	cfg.Owner = testkit.Prefix(w.t) + time.Now().String()
+	cfg.Owner, cfg.HeadStart = testkit.Prefix(w.t)+time.Now().String(), true
 	p.Engine, err = agent.New(agent.Options{
 		Config: cfg, Journal: p.faults, Leases: p.faults, Decisions: p.faults, Model: client, Sources: append([]tool.Source{w}, w.sources...), Files: w.files,
 		Publisher: p, Sealer: w.box, Metrics: prometheus.NewRegistry(),

@@ -38,7 +38,15 @@ func (p *pod) hold() (release func(error)) {
 	ends := make(chan error)
 	p.faults.mu.Lock()
 	defer p.faults.mu.Unlock()
-	p.faults.begins = func(store.Begin) error { return <-ends }
+	ctx := p.w.t.Context()
+	p.faults.begins = func(store.Begin) error {
+		select {
+		case err := <-ends:
+			return err
+		case <-ctx.Done(): // a test that has failed lets go
+			return ctx.Err()
+		}
+	}
 	return func(err error) {
 		p.faults.mu.Lock()
 		p.faults.begins = nil
