@@ -70,6 +70,7 @@ test-race: ## the same under the race detector (needs a C compiler)
 
 memory: bin/gotest ## what readers may allocate, held to the byte, which the race detector's programs cannot be
 	$(GOTEST) -run 'Cost|IsReadOnce' -timeout $(TIMEOUT) $(GOTESTFLAGS) ./pkg/transport/jsonrpc ./pkg/tool/toolresult ./services/gateway/internal/... ./services/e2e/hostile
+	$(GOTEST) -run 'IsHeldToItsBounds|HostileDocuments' -timeout $(TIMEOUT) $(GOTESTFLAGS) ./services/knowledge/internal/parse
 
 integration: bin/gotest ## tests against Redis, NATS and PostgreSQL in containers (needs a Docker engine)
 	$(GOTEST) -timeout $(TIMEOUT) -tags integration $(GOTESTFLAGS) $$(scripts/integration-packages.sh)
