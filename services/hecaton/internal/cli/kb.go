@@ -34,7 +34,7 @@ func kb(ctx context.Context, e Env) error {
 	if err := e.load("kb", &cfg, &words); err != nil {
 		return err
 	}
-	c := bases{skills{restClient{cfg.Server, cfg.User, cfg.Token}, e}, cfg.TopK}
+	c := bases{userClient{restClient{cfg.Server, cfg.User, cfg.Token}, e}, cfg.TopK}
 	switch {
 	case len(words) == 0 || words[0] == "list" && len(words) == 1:
 		return c.list(ctx)
@@ -52,7 +52,7 @@ func kb(ctx context.Context, e Env) error {
 
 // bases does what the words ask for.
 type bases struct {
-	skills
+	userClient
 	topK int
 }
 

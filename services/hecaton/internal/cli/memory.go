@@ -31,7 +31,7 @@ func memory(ctx context.Context, e Env) error {
 	if err := e.load("memory", &cfg, &words); err != nil {
 		return err
 	}
-	c := memories{skills{restClient{cfg.Server, cfg.User, cfg.Token}, e}, cfg}
+	c := memories{userClient{restClient{cfg.Server, cfg.User, cfg.Token}, e}, cfg}
 	word, rest := "list", ""
 	if len(words) > 0 {
 		word, rest = words[0], strings.Join(words[1:], " ")
@@ -61,7 +61,7 @@ func memory(ctx context.Context, e Env) error {
 
 // memories does what the words ask for.
 type memories struct {
-	skills
+	userClient
 	cfg memoryConfig
 }
 

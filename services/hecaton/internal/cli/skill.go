@@ -11,7 +11,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/hecaton-dev/hecaton/pkg/process/config"
-	"github.com/hecaton-dev/hecaton/services/hecaton/internal/chat"
 )
 
 // skillConfig is whose skills to show or change.
@@ -45,7 +44,7 @@ func skill(ctx context.Context, e Env) error {
 	if err := e.load("skill", &cfg, &words); err != nil {
 		return err
 	}
-	c := skills{restClient{cfg.Server, cfg.User, cfg.Token}, e}
+	c := skills{userClient{restClient{cfg.Server, cfg.User, cfg.Token}, e}}
 	with := func(do func(context.Context, string) error) error {
 		if len(words) != 2 {
 			return usage("%s needs one name or path", words[0])
@@ -70,29 +69,9 @@ func skill(ctx context.Context, e Env) error {
 }
 
 // skills does what the words ask for.
-type skills struct {
-	restClient
-	e Env
-}
-
-// say writes a line of text that others may have written.
-func (c skills) say(format string, args ...any) {
-	fmt.Fprintln(c.e.Stdout, chat.Safe(fmt.Sprintf(format, args...)))
-}
+type skills struct{ userClient }
 
 func skillPath(name string) string { return "/api/skill/" + url.PathEscape(name) }
-
-// get asks, and reads the answer into out.
-func (c skills) get(ctx context.Context, r restRequest, out any) error {
-	raw, err := c.send(ctx, r)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(raw, out); err != nil {
-		return fmt.Errorf("the answer of %s is not JSON: %w", c.server, err)
-	}
-	return nil
-}
 
 func (c skills) list(ctx context.Context) error {
 	table := tabwriter.NewWriter(c.e.Stdout, 0, 4, 2, ' ', 0)

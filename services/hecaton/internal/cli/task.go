@@ -46,7 +46,7 @@ func task(ctx context.Context, e Env) error {
 	if err := e.load("task", &cfg, &words); err != nil {
 		return err
 	}
-	c := tasks{skills{restClient{cfg.Server, cfg.User, cfg.Token}, e}, cfg}
+	c := tasks{userClient{restClient{cfg.Server, cfg.User, cfg.Token}, e}, cfg}
 	switch {
 	case len(words) == 0 || words[0] == "list" && len(words) == 1:
 		return c.list(ctx)
@@ -64,7 +64,7 @@ func task(ctx context.Context, e Env) error {
 
 // tasks does what the words ask for.
 type tasks struct {
-	skills
+	userClient
 	cfg taskConfig
 }
 
